@@ -1,0 +1,35 @@
+"""Visual Search: index images, search them, and measure the search so that its numbers can be trusted.
+
+The names below are loaded on first use, so that importing the package stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from visual_search.ground_truth.relevance import Relevance
+    from visual_search.rankings.ranking import Ranking
+
+__all__ = ["Ranking", "Relevance", "__version__"]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Ranking": "visual_search.rankings.ranking",
+    "Relevance": "visual_search.ground_truth.relevance",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'visual_search' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,1 @@
+"""Sample data on which everything can be tried."""

@@ -1,0 +1,1 @@
+"""Ranking x relevance to numbers."""

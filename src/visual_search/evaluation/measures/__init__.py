@@ -1,0 +1,1 @@
+"""Measures, one family a file; each is a frozen value with a canonical text."""

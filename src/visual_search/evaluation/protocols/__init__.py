@@ -1,0 +1,1 @@
+"""Splits, directions and presets: how a field measures."""

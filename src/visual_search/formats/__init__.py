@@ -1,0 +1,1 @@
+"""Bytes to arrays and tables and back; nothing else knows a file layout."""

@@ -1,0 +1,65 @@
+"""Files that are whole or not there: temporary file, fsync, rename."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+__all__ = ["atomic_path", "atomic_write", "fsync_folder", "write_json", "write_text"]
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside ``path``; on success it takes the place of ``path``, else it goes away.
+
+    For libraries that insist on writing a file by name. The file is flushed to disk before the rename, and the
+    folder after it.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        temporary.replace(target)
+        fsync_folder(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a binary stream whose bytes appear at ``path`` only when the block ends well."""
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        yield stream
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text whole."""
+    with atomic_write(path) as stream:
+        stream.write(text.encode("utf-8"))
+
+
+def write_json(path: str | os.PathLike[str], value: Any, *, indent: int | None = 2) -> None:
+    """Write JSON whole; NaN and infinity are refused, since JSON has neither."""
+    write_text(path, json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make renames inside a folder last through a power cut, where the system allows it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # a folder cannot be opened on some systems
+        return
+    try:
+        os.fsync(handle)
+    except OSError:  # nor synced on some file systems
+        pass
+    finally:
+        os.close(handle)

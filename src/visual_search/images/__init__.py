@@ -1,0 +1,1 @@
+"""Files to pixels, each file accounted for in the ledger."""

@@ -1,0 +1,1 @@
+"""Embedders: decoded images to float32 vectors, one embedder a file behind one contract."""

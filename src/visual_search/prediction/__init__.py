@@ -1,0 +1,1 @@
+"""A query to ranked ids and scores."""

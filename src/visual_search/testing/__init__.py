@@ -1,0 +1,1 @@
+"""Shipped contracts and strategies for plug-ins; no other room imports this one."""

@@ -1,0 +1,1 @@
+"""Whole pieces of work: what the command line and the pages call."""
