@@ -41,7 +41,7 @@ def fingerprint_array(array: npt.NDArray[Any]) -> str:
     contiguous = np.ascontiguousarray(array)
     little = contiguous.astype(contiguous.dtype.newbyteorder("<"), copy=False)
     digest = hashlib.sha256(f"{little.dtype.str}{little.shape}\n".encode())
-    digest.update(memoryview(little).cast("B") if little.size else b"")
+    digest.update(little.reshape(-1).view(np.uint8).data)
     return f"sha256:{digest.hexdigest()}"
 
 
