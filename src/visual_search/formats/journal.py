@@ -1,9 +1,9 @@
 """A journal of finished batches: what was done stays done when the process dies.
 
 Layout: a header line ``visual-search journal 1 KEY``, then records. A record is three little-endian unsigned
-64-bit numbers (bytes of JSON, bytes of payload, CRC-32 of both) followed by the JSON and the payload. A record counts when
-its checksum holds; whatever follows the last good record (the batch in the making when the process died) is cut off
-when the journal is opened again. Every record is on disk before ``append`` returns.
+64-bit numbers (bytes of JSON, bytes of payload, CRC-32 of both) followed by the JSON and the payload. A record
+counts when its checksum holds; whatever follows the last good record (the batch in the making when the process
+died) is cut off when the journal is opened again. Every record is on disk before ``append`` returns.
 """
 
 from __future__ import annotations
