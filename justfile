@@ -18,7 +18,7 @@ quick:
     python -m pytest -q tests/unit tests/architecture
 
 docs:
-    mkdocs build --strict
+    sphinx-build -W -q docs build/docs
 
 bench NAME:
     python benchmarks/{{NAME}}.py
