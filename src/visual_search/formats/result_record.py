@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from visual_search.errors import InputError, Problems, first_few
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "checked_record", "guide_keys", "plain_record"]
+__all__ = ["FORMAT", "FORMAT_VERSION", "checked_record", "guide_keys", "plain_record", "record_text"]
 
 FORMAT = "visual-search result"
 FORMAT_VERSION = 1
@@ -50,20 +52,24 @@ def plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(value: Any, place: str, problems: Problems) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            problems.add(f"{place} is {value}; write None where a value is undefined")
+        return value
+    if isinstance(value, str):
+        if not (value.isascii() or _is_utf8(value)):
+            problems.add(f"{place}: {value!r} cannot be written as UTF-8; rename it")
+        return value
     if isinstance(value, Mapping):
-        keys = [str(key) for key in value]
-        if len(set(keys)) != len(keys):
+        if len({str(key) for key in value}) != len(value):
             problems.add(f"{place}: two keys become the same text; keys must differ as text")
-        return {str(key): _plain(inner, f"{place}[{str(key)!r}]", problems) for key, inner in value.items()}
+        return {str(key): _plain(inner, f"{place}.{key}", problems) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner, f"{place}[{row}]", problems) for row, inner in enumerate(value)]
-    if isinstance(value, float) and not math.isfinite(value):
-        problems.add(f"{place} is {value}; write None where a value is undefined")
-    elif isinstance(value, str) and not _is_utf8(value):
-        problems.add(f"{place}: {value!r} cannot be written as UTF-8; rename it")
-    elif not (value is None or isinstance(value, (str, bool, int, float))):
-        problems.add(f"{place}: {type(value).__name__} has no JSON form")
-    return value
+    problems.add(f"{place}: {type(value).__name__} has no JSON form")
+    return None
 
 
 def _is_utf8(text: str) -> bool:
@@ -72,6 +78,21 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """JSON that reads well and writes fast: a key a line, and a line for each query or image of the long tables."""
+    dump = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+    lines = []
+    for key, value in record.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            text = "[\n    " + ",\n    ".join(map(dump, value)) + "\n  ]"
+        elif isinstance(value, dict) and value:
+            text = "{\n    " + ",\n    ".join(f"{dump(k)}: {dump(v)}" for k, v in value.items()) + "\n  }"
+        else:
+            text = dump(value)
+        lines.append(f"  {dump(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def checked_record(value: Any, subject: str, *, error: type[InputError], in_order: bool = False) -> None:

@@ -83,8 +83,6 @@ def queries_table(columns: Mapping[str, Any]) -> pa.Table:
 def _column(name: str, values: Any, kind: Any, problems: Problems) -> Any:
     import pyarrow as pa
 
-    if isinstance(values, np.ndarray) and values.dtype.kind in "OU":
-        values = values.tolist()
     try:
         # NaN becomes null: undefined is the same thing in both.
         made = pa.array(values, type=kind, from_pandas=True)

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visual_search.errors import FileFormatError, InputError, Problems
-from visual_search.formats.atomic import write_json
+from visual_search.formats.atomic import write_json, write_text
 from visual_search.formats.fingerprint import fingerprint_file
-from visual_search.formats.result_record import checked_record, plain_record
+from visual_search.formats.result_record import checked_record, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
 from visual_search.ids import Id
 
@@ -134,9 +134,8 @@ class StoredResult:
             ) from problem
         if expected is not None and found != expected:
             raise FileFormatError(
-                f"{self.path.name}: {companion.name} is not the {name} file this record was written with: its "
-                f"checksum is {found[:19]}..., the record says {str(expected)[:19]}...; evaluate again to have both "
-                "from one run"
+                f"{self.path.name}: {companion.name} is not the {name} file this record was written with: checksum "
+                f"{found[:19]}..., not {str(expected)[:19]}...; evaluate again to have both from one run"
             )
         return companion
 
@@ -210,7 +209,7 @@ def write_result(
         files["items"] = f"{stem}.items.json"
         write_json(target.parent / files["items"], manifest, indent=1)
     whole = {**plain, "files": files, "file_checksums": checksums}
-    write_json(target, whole)
+    write_text(target, record_text(whole))
     return StoredResult(target, whole)
 
 
@@ -286,8 +285,9 @@ def _what_is_wrong(place: Any) -> str | None:
         place = place["archive"]
     if not isinstance(place, str):
         return f"a relative path or {{'archive', 'member'}} is needed; got {place!r}"
-    pure: Sequence[PurePosixPath | PureWindowsPath] = (PurePosixPath(place), PureWindowsPath(place))
     # A result may come from anywhere; it may lead to the images of its own folder and to nothing else.
-    if not place or "\0" in place or any(p.is_absolute() or p.drive or p.root or ".." in p.parts for p in pure):
+    windows = os.name == "nt"
+    parts = (place.replace("\\", "/") if windows else place).split("/")
+    if parts[0] == "" or ".." in parts or "\0" in place or (windows and ":" in place):
         return f"{place!r} is empty, absolute or leaves its root; give paths relative to the root"
     return None
