@@ -99,8 +99,8 @@ class DescribesItself(Protocol):
     def describe(self) -> Mapping[str, Any]:
         """Any of ``model_name``, ``embedder``, ``index`` and ``ledger``.
 
-        ``embedder`` has name, dimension, preprocessing and weights_hash; ``index`` engine, metric, settings, items and
-        exact; ``ledger`` used, changed, left_out and reasons.
+        ``embedder`` has name, dimension, preprocessing and weights_hash; ``index`` engine, metric, settings, items
+        and exact; ``ledger`` used, changed, left_out and reasons.
         """
         ...
 
