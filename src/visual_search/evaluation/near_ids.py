@@ -29,7 +29,7 @@ class NearIds:
 
     Parameters
     ----------
-    ids : iterable of str or int
+    ids : sequence of str or int
         The ids that are there.
 
     Examples
@@ -39,8 +39,8 @@ class NearIds:
     (['img_001.jpg'], ['cats/IMG-3.png'], ['img_002.jpg'], [])
     """
 
-    def __init__(self, ids: Iterable[Id]) -> None:
-        self._ids: Sequence[Id] = list(ids)
+    def __init__(self, ids: Sequence[Id]) -> None:
+        self._ids = ids
 
     def of(self, wanted: Id, limit: int = 3) -> list[Id]:
         """Up to ``limit`` ids like the one wanted, the nearest first; empty when there is none."""
