@@ -36,6 +36,10 @@ class Embedder(Protocol):
         ``"sha256:..."`` of the weights; None where there are none.
     batch_size : int
         Images per call of ``embed`` that suits this embedder.
+    decode_size : tuple of int or None
+        Width and height that ``prepare`` shrinks to, where it allows a JPEG to be decoded at a fraction of its size,
+        never below twice these sides (``images.decoding``); several times faster for large photographs, and part
+        of ``preprocessing``. None asks for every pixel.
     """
 
     @property
@@ -48,6 +52,8 @@ class Embedder(Protocol):
     def weights_hash(self) -> str | None: ...
     @property
     def batch_size(self) -> int: ...
+    @property
+    def decode_size(self) -> tuple[int, int] | None: ...
 
     def prepare(self, image: Image) -> npt.NDArray[Any]:
         """One decoded RGB image to the array the model takes (without the batch axis). Thread-safe."""

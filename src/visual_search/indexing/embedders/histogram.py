@@ -53,6 +53,7 @@ class HistogramEmbedder:
         f"{HUES} hues x {SATURATIONS} saturations x {VALUES} values, L2-normalised"
     )
     weights_hash = None
+    decode_size = None
     batch_size = 64
 
     @classmethod

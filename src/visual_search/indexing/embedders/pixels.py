@@ -48,6 +48,7 @@ class PixelEmbedder:
 
     batch_size = 64
     weights_hash = None
+    decode_size = None
 
     def __init__(self, side: int = 16) -> None:
         if not 1 <= side <= 256:

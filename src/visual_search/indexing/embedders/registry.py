@@ -160,7 +160,7 @@ def _unknown(spec: str, name: str, known: list[str]) -> str:
 
 
 def _lacking(made: object) -> list[str]:
-    parts = ("name", "dimension", "preprocessing", "weights_hash", "batch_size", "prepare", "embed")
+    parts = ("name", "dimension", "preprocessing", "weights_hash", "batch_size", "decode_size", "prepare", "embed")
     return [part for part in parts if not hasattr(made, part)]
 
 
