@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from visual_search.errors import InputError
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import Embedder, TextEmbedder
 from visual_search.indexing.index_table import Nearest, VectorIndex
+from visual_search.indexing.item_images import ItemImages, images_of
 from visual_search.indexing.vector_checks import checked_depth
 from visual_search.prediction.exclusion import Exclude, Exclusions
 from visual_search.prediction.near_duplicates import checked_threshold, distinct
@@ -235,6 +237,40 @@ class NearestNeighborSearch:
             The embedder that can be made here is not the one the index names: other weights, for example.
         """
         return embed_images(self.embedder, paths, self._decode)
+
+    @property
+    def gallery_ids(self) -> Ids:
+        """Ids of all items that can be found."""
+        return self.index.ids
+
+    def describe(self) -> dict[str, Any]:
+        """What the service is made of, for the record of a result: model, embedder, index, ledger's counts."""
+        embedder = self.index.embedder
+        images = self._images
+        return {
+            "model_name": None if embedder is None else embedder.name,
+            "embedder": None if embedder is None else embedder.as_json(),
+            "index": {
+                "engine": self.index.engine,
+                "metric": self.index.metric,
+                "settings": dict(self.index.settings),
+                "items": len(self.index),
+                "exact": self.index.exact,
+            },
+            "ledger": None if images is None else images.counts(),
+        }
+
+    def item_places(self) -> dict[str, Any] | None:
+        """Where the items' images are (``{"root": ..., "paths": {id: ...}}``); None where the index does not say."""
+        return None if self._images is None else self._images.places()
+
+    def item_hashes(self) -> dict[Id, str] | None:
+        """SHA-256 of each item's file; None where the index does not say."""
+        return None if self._images is None else self._images.hashes()
+
+    @cached_property
+    def _images(self) -> ItemImages | None:
+        return images_of(self.index)
 
     def _reachable(self, k: int) -> int:
         return max(1, min(k, len(self.index)))
