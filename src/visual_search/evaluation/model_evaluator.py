@@ -16,8 +16,8 @@ from visual_search.evaluation.audit import audit_dataset
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.guide_measures import GuideMeasures
-from visual_search.evaluation.joining import join
 from visual_search.evaluation.item_states import relevant_counts
+from visual_search.evaluation.joining import join
 from visual_search.evaluation.k_values import checked_k_values
 from visual_search.evaluation.left_out import without_queries
 from visual_search.evaluation.measures.measure import Measure
