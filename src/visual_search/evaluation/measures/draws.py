@@ -37,10 +37,11 @@ def miss_chance(n: Int64Array, r: Int64Array, m: Int64Array) -> FloatArray:
     [0.75]
     """
     short, long = np.minimum(r, m), np.maximum(r, m)
-    chance: FloatArray = np.where(short + long > n, 0.0, 1.0).astype(np.float64)
+    chance = (short + long <= n).astype(np.float64)
     for step in range(int(short.max(initial=0))):
         live = (step < short) & (chance > 0)
-        chance = np.where(live, chance * (n - long - step) / np.maximum(n - step, 1), chance)
+        steps = ((n - long - step) / np.maximum(n - step, 1)).astype(np.float64)
+        chance = np.where(live, chance * steps, chance)
     return chance
 
 
