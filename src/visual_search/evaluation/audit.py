@@ -140,7 +140,7 @@ def _about_truth(dataset: EvaluationDataset, sizes: Any, empty: Sequence[Id]) ->
             f"{sizes.max()}"
         )
     if empty:
-        what = "all of them" if not len(sizes) else "left out where a measure divides by their number"
+        what = "nothing can be measured" if not len(sizes) else "they are left out of every mean"
         said.append(f"{len(empty)} of {len(dataset)} queries have no relevant item; {what}")
     between = sum(any(0 < grade < 1 for grade in query.judgements.values()) for query in dataset.queries)
     if between:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from visual_search.evaluation.absent_items import AbsentItems
 from visual_search.evaluation.audit import Audit
 from visual_search.evaluation.dataset import EvaluationDataset
+from visual_search.evaluation.fold_scores import FoldScores, fold_scores
 from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.evaluation.guide_record import guide_record, items_manifest, per_query_results, query_columns
 from visual_search.evaluation.item_states import ranking_columns
@@ -23,9 +24,6 @@ from visual_search.evaluation.summary import summary_text
 from visual_search.formats.results import StoredResult, write_result
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.rankings.ranking import Ranking
-
-if TYPE_CHECKING:
-    from visual_search.evaluation.fold_scores import FoldScores
 
 __all__ = ["EvaluationResult"]
 
@@ -61,6 +59,8 @@ class EvaluationResult:
     model_name : str
     timestamp : str
         UTC.
+    exclude_self : bool
+        Whether the item with the query's own id counted neither way.
     protocol : dict or None
         How queries and gallery were chosen, in words.
     resampling : Resampling
@@ -89,6 +89,7 @@ class EvaluationResult:
     ceilings: Result | None
     model_name: str
     timestamp: str
+    exclude_self: bool
     protocol: Mapping[str, Any] | None
     resampling: Resampling
     warnings: tuple[str, ...]
@@ -158,13 +159,11 @@ class EvaluationResult:
         return {k: self.measures[self.guide.at(key, k)].mean for k in self.guide.k_values}
 
     def summary(self) -> str:
-        """Write the numbers as a table: value, interval, random retrieval, ceiling, queries counted; then warnings."""
+        """Write the numbers as a table with intervals, random retrieval and ceilings; then warnings and notes."""
         return summary_text(self)
 
     def over_folds(self, n_splits: int = 5, seed: int = 0) -> FoldScores:
         """Score each fold of the queries apart, groups kept whole; see :class:`FoldScores`."""
-        from visual_search.evaluation.fold_scores import fold_scores
-
         return fold_scores(self.measures, self.dataset.folds(n_splits, seed), seed, self.guide.title)
 
     def to_json(self, path: str | os.PathLike[str]) -> StoredResult:
@@ -181,6 +180,5 @@ class EvaluationResult:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"EvaluationResult({self.num_queries} queries, {self.model_name}: mAP {self.map:.3f}, MRR {self.mrr:.3f})"
-        )
+        numbers = f"mAP {self.map:.3f}, MRR {self.mrr:.3f}"
+        return f"EvaluationResult({self.num_queries} queries, {self.model_name}: {numbers})"

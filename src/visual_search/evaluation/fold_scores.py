@@ -35,8 +35,8 @@ class FoldScores:
 
     How to read it
     --------------
-    The spread says how much a number depends on which queries were asked. Folds are smaller than the whole, so it is
-    wider than the interval of the whole.
+    The spread says how much a number depends on which queries were asked. Folds are smaller than the whole, so it
+    is wider than the interval of the whole.
     """
 
     scores: Mapping[str, FloatArray]
@@ -78,13 +78,19 @@ class FoldScores:
             "sizes": list(self.sizes),
             "seed": self.seed,
             "measures": {
-                text: {"mean": plain(self.mean(text)), "spread": plain(self.spread(text)), "folds": [*map(plain, scores)]}
+                text: {
+                    "mean": plain(self.mean(text)),
+                    "spread": plain(self.spread(text)),
+                    "folds": [*map(plain, scores)],
+                }
                 for text, scores in self.scores.items()
             },
         }
 
 
-def fold_scores(result: Result, folds: Sequence[Fold], seed: int, title: Callable[[Measure], str] = str) -> FoldScores:
+def fold_scores(
+    result: Result, folds: Sequence[Fold], seed: int, title: Callable[[Measure], str] = str
+) -> FoldScores:
     """Take each measure's number over the test queries of every fold.
 
     Nothing is searched again: a query's value does not depend on the other queries.

@@ -1,8 +1,8 @@
 """The measures of the evaluation guide, as measure values.
 
-Recall@K divides by all relevant items, Precision@K by K, AP by all relevant items and is cut at the largest K, the
-reciprocal rank and nDCG likewise; ties stand as listed. HitRate@K stands beside, since Recall@K cannot reach 1 where
-K is smaller than the number of relevant items.
+Recall@K divides by all relevant items, Precision@K by K, AP by all relevant items; AP and reciprocal rank are cut
+at the largest K; ties stand as listed. HitRate@K stands beside, since Recall@K cannot reach 1 where K is smaller
+than the number of relevant items.
 """
 
 from __future__ import annotations

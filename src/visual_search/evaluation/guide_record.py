@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.evaluation.fingerprints import fingerprints_of
+from visual_search.evaluation.item_states import relevant_counts
 from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.result import Result
 from visual_search.formats.result_record import FORMAT, FORMAT_VERSION
@@ -72,6 +73,7 @@ def per_query_results(result: EvaluationResult) -> list[dict[str, Any]]:
         for key in ("recall", "precision", "ndcg", "hit_rate")
     }
     average_precision = plain_list(measures[guide.average_precision].values)
+    counts = relevant_counts(result.relevance).tolist()
     reciprocal_rank = plain_list(measures[guide.reciprocal_rank].values)
 
     def at_k(key: str, row: int) -> dict[str, float | None]:
@@ -90,7 +92,7 @@ def per_query_results(result: EvaluationResult) -> list[dict[str, Any]]:
             "group": query.group,
             "category": query.category,
         }
-        for row, (query, count) in enumerate(zip(result.dataset.queries, relevant_counts(result), strict=True))
+        for row, (query, count) in enumerate(zip(result.dataset.queries, counts, strict=True))
     ]
 
 
@@ -101,7 +103,7 @@ def query_columns(result: EvaluationResult) -> dict[str, Any]:
         "query": [query.query_id for query in queries],
         "group": [query.group for query in queries],
         "category": [query.category for query in queries],
-        "num_relevant": relevant_counts(result),
+        "num_relevant": relevant_counts(result.relevance),
         **{text: found.values for text, found in result.measures.items()},
     }
 
@@ -112,15 +114,6 @@ def items_manifest(result: EvaluationResult) -> dict[str, Any] | None:
     sides = {"items": result.gallery.places, "queries": _places(paths)}
     known = {side: dict(places) for side, places in sides.items() if places is not None}
     return known or None
-
-
-def relevant_counts(result: EvaluationResult) -> list[int]:
-    """R of each query: relevant items, those that the index lacks included, ignored ones not."""
-    relevance = result.relevance
-    counted = (relevance.grades >= 1) & ~relevance.ignored
-    running = np.concatenate(([0], np.cumsum(counted)))
-    counts: list[int] = (running[relevance.offsets[1:]] - running[relevance.offsets[:-1]]).tolist()
-    return counts
 
 
 def plain(value: float) -> float | None:

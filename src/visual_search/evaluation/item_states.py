@@ -11,7 +11,7 @@ import numpy.typing as npt
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["STATES", "ItemStates", "item_states", "ranking_columns"]
+__all__ = ["STATES", "ItemStates", "item_states", "ranking_columns", "relevant_counts"]
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -71,6 +71,13 @@ def item_states(ranking: Ranking, relevance: Relevance) -> ItemStates:
     ignored[known] = relevance.ignored[pair]
     grades[known] = np.where(relevance.ignored[pair], np.nan, relevance.grades[pair])
     return ItemStates(grades, ignored)
+
+
+def relevant_counts(relevance: Relevance, rel: float = 1.0) -> npt.NDArray[np.int64]:
+    """R of each query, int64 of shape (n,): relevant items in the gallery or not, ignored ones left out."""
+    counted = (relevance.grades >= rel) & ~relevance.ignored
+    running = np.concatenate(([0], np.cumsum(counted)))
+    return np.asarray(running[relevance.offsets[1:]] - running[relevance.offsets[:-1]], dtype=np.int64)
 
 
 def ranking_columns(ranking: Ranking, relevance: Relevance, metric: str | None) -> dict[str, Any]:

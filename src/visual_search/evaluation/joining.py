@@ -166,8 +166,8 @@ def _found_in_block(
     entry = table[listed]
     table[cells] = 0
     hit = np.flatnonzero(entry)
-    whole = np.arange(len(ranking.rows), dtype=np.int64)[positions] if isinstance(positions, slice) else positions
-    return whole[hit], entry[hit].astype(np.int64) - 1 + begin
+    where = hit + positions.start if isinstance(positions, slice) else positions[hit]
+    return where, entry[hit].astype(np.int64) - 1 + begin
 
 
 def _span(ranking: Ranking, ranking_query: Int64Array, lengths: Int64Array) -> Int64Array | slice:

@@ -56,7 +56,8 @@ def ceilings(relevance: Relevance, gallery: Ids | int, measures: Iterable[str | 
 
     Examples
     --------
-    >>> ceilings(Relevance.from_dict({"q": {"a": 1, "b": 1, "gone": 1}}), Ids("abcd"), ["Recall@2"])["Recall@2"].mean
-    0.6666666666666666
+    >>> relevance = Relevance.from_dict({"q": {"a": 1, "b": 1, "gone": 1}})
+    >>> round(ceilings(relevance, Ids("abcd"), ["Recall@2"])["Recall@2"].mean, 3)
+    0.667
     """
     return evaluate_positions(all_tied(relevance, gallery), measures, ties="best")

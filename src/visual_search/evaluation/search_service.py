@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -19,11 +18,12 @@ from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
 
 __all__ = [
-    "DescribesItself",
+    "EmbedderFacts",
     "EmbedsImages",
     "Found",
     "FoundItem",
     "Gallery",
+    "Index",
     "KnowsItsItems",
     "SearchService",
     "SearchesInBatches",
@@ -92,24 +92,61 @@ class KnowsItsItems(Protocol):
         ...
 
 
+class EmbedderFacts(Protocol):
+    """What an index remembers of the embedder that made its vectors."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Give name, dimension, preprocessing and weights_hash."""
+        ...
+
+
 @runtime_checkable
-class DescribesItself(Protocol):
-    """A service that tells what it is made of."""
+class Index(Protocol):
+    """What a service tells of itself through its ``index``, where it has one.
 
-    def describe(self) -> Mapping[str, Any]:
-        """Any of ``model_name``, ``embedder``, ``index`` and ``ledger``.
+    ``extra`` may have ``images``, where the items' images are (``{"root": folder, "paths": {id: relative path}}``),
+    ``hashes``, the SHA-256 of each item's file (``{id: "sha256:..."}``), and ``ledger``, what was used, changed and
+    left out.
+    """
 
-        ``embedder`` has name, dimension, preprocessing and weights_hash; ``index`` engine, metric, settings, items
-        and exact; ``ledger`` used, changed, left_out and reasons.
-        """
+    @property
+    def ids(self) -> Ids:
+        """Ids of all items that can be found."""
         ...
 
-    def item_places(self) -> Mapping[str, Any] | None:
-        """Where the items' images are: ``{"root": folder, "paths": {id: relative path}}``."""
+    @property
+    def dimension(self) -> int | None:
+        """Length of a vector."""
         ...
 
-    def item_hashes(self) -> Mapping[Id, str] | None:
-        """SHA-256 of each item's file: ``{id: "sha256:..."}``."""
+    @property
+    def metric(self) -> str:
+        """``cosine``, ``ip`` or ``l2``."""
+        ...
+
+    @property
+    def engine(self) -> str:
+        """Name of the search engine."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether every search looks at every vector."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The engine's settings."""
+        ...
+
+    @property
+    def embedder(self) -> EmbedderFacts | None:
+        """What made the vectors."""
+        ...
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """What the maker of the index added."""
         ...
 
 
@@ -118,7 +155,7 @@ class Gallery:
     """What a service told of its items, its embedder and its index; None where it told nothing."""
 
     ids: Ids | None = None
-    model_name: str | None = None
+    dimension: int | None = None
     embedder: Mapping[str, Any] | None = None
     index: Mapping[str, Any] | None = None
     ledger: Mapping[str, Any] | None = None
@@ -131,26 +168,19 @@ class Gallery:
         return None if self.ids is None else len(self.ids)
 
     @property
-    def dimension(self) -> int | None:
-        """Length of a vector, if known."""
-        return None if self.embedder is None else self.embedder.get("dimension")
+    def model_name(self) -> str | None:
+        """Name of the embedder, if known."""
+        return None if self.embedder is None else self.embedder["name"]
 
     @property
     def metric(self) -> str | None:
         """``cosine``, ``ip`` or ``l2``, if known."""
-        return None if self.index is None else self.index.get("metric")
-
-    def path_of(self, item: Id) -> Path | None:
-        """File of an item that has one of its own."""
-        place = None if self.places is None else self.places["paths"].get(item)
-        if self.places is None or not isinstance(place, str):
-            return None
-        return Path(self.places["root"]) / place
+        return None if self.index is None else self.index["metric"]
 
     def notes(self) -> list[str]:
-        """What the record lacks because the service did not tell it."""
+        """Tell what the result lacks because the service did not tell it."""
         lacking = {
-            "its item ids (gallery_ids), so absent items, ceilings and the random baseline are unknown": self.ids,
+            "its item ids, so absent items, ceilings and the random baseline are unknown": self.ids,
             "its embedder": self.embedder,
             "its index": self.index,
             "where its images are, so pages cannot show them": self.places,
@@ -160,17 +190,21 @@ class Gallery:
 
 def gallery_of(service: object) -> Gallery:
     """Ask a service for all that it tells of itself."""
-    ids = service.gallery_ids if isinstance(service, KnowsItsItems) else None
-    if not isinstance(service, DescribesItself):
-        return Gallery(ids=ids)
-    told = service.describe()
-    embedder = told.get("embedder")
+    index = getattr(service, "index", None)
+    if not isinstance(index, Index):
+        return Gallery(ids=service.gallery_ids if isinstance(service, KnowsItsItems) else None)
     return Gallery(
-        ids=ids,
-        model_name=told.get("model_name") or (embedder or {}).get("name"),
-        embedder=embedder,
-        index=told.get("index"),
-        ledger=told.get("ledger"),
-        places=service.item_places(),
-        hashes=service.item_hashes(),
+        ids=index.ids,
+        dimension=index.dimension,
+        embedder=None if index.embedder is None else index.embedder.as_json(),
+        index={
+            "engine": index.engine,
+            "metric": index.metric,
+            "settings": dict(index.settings),
+            "items": len(index.ids),
+            "exact": index.exact,
+        },
+        ledger=index.extra.get("ledger"),
+        places=index.extra.get("images"),
+        hashes=index.extra.get("hashes"),
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.ties import TIE_WORDS
 
 if TYPE_CHECKING:
     from visual_search.evaluation.evaluation_result import EvaluationResult
@@ -68,7 +69,7 @@ def _reading(result: EvaluationResult) -> str:
     }
     said = [f"{title} is {measure}: {measure.words}" for title, measure in titles.items()]
     said += [f"{text}: {found.measure.words}" for text, found in measures.items() if found.measure in guide.more]
-    said.append(f"ties: {measures.ties}")
+    said.append(f"ties: {TIE_WORDS[measures.ties]}")
     interval = next((found.interval for found in measures.values() if found.interval is not None), None)
     if interval is not None:
         as_json = interval.as_json()

@@ -84,7 +84,6 @@ class Measure(ABC):
     grows_with_k: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
     averages: ClassVar[tuple[str, ...]] = ("macro", "median")
-    also_read: ClassVar[tuple[str, ...]] = ()
 
     average: str = choice("macro", "macro", "micro", "median", about="how the queries become one number")
     empty: str = choice("undefined", "undefined", "zero", about="what an undefined query counts as")
@@ -119,9 +118,10 @@ class Measure(ABC):
         return depth
 
     @property
-    @abstractmethod
     def words(self) -> str:
-        """What the number is, in one sentence, with the choices this value made."""
+        """What the number is, in a few words, with the choices this value made."""
+        # A measure of a user's own may leave it at the first line of its docstring.
+        return (type(self).__doc__ or self.name).strip().splitlines()[0].rstrip(".")
 
     def __str__(self) -> str:
         shown = []

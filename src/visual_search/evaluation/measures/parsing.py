@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from visual_search.errors import InputError
-from visual_search.evaluation.measures.aliases import translated
+from visual_search.evaluation.measures.aliases import family_of, reworded, translated
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parameters import declared
 from visual_search.evaluation.measures.registry import measure_class
@@ -55,15 +55,15 @@ def parse_measure(text: str | Measure, *, defaults: Defaults | None = None) -> M
     form = _FORM.fullmatch(translated(text.strip()))
     if form is None:
         raise InputError(f"measure {text!r}: the form is Name(parameter=value,...)@k, as in AP(denominator=min)@10")
-    name, inside, k = form["name"], form["inside"] or "", form["k"]
-    given = _given(text, inside)
+    name, inside, k = family_of(form["name"]), form["inside"] or "", form["k"]
+    given = reworded(text, name, _given(text, inside))
     if k is not None:
         if "k" in given:
             raise InputError(f"measure {text!r}: k is given twice, as @{k} and as k={given['k']}")
         given["k"] = k
     family = measure_class(name)
     table = declared(family)
-    unknown = [parameter for parameter in given if parameter not in table and parameter not in family.also_read]
+    unknown = [parameter for parameter in given if parameter not in table]
     if unknown:
         allowed = ", ".join(table)
         raise InputError(f"measure {text!r}: {name} has no parameter {', '.join(unknown)}; it has {allowed}")
