@@ -231,6 +231,10 @@ class Ledger:
         """Entries of images that were left out, in order."""
         return [entry for entry in self if entry.status == "left_out"]
 
+    def of(self, ids: Iterable[str]) -> Ledger:
+        """A ledger of some of the images, in the order given; UnknownIdError where one is not there."""
+        return Ledger(self[image_id] for image_id in ids)
+
     def as_json(self) -> dict[str, Any]:
         """Counts: used, changed (a part of used), left_out, and how often each change and each reason occurs."""
         changes = Counter(kind for entry in self for kind in {kind_of(change) for change in entry.changes})

@@ -157,7 +157,8 @@ def _rows(system: System, queries: list[Id], shown: int) -> list[dict[str, Any]]
 
     table = system.result.ranking(queries=queries)
     lengths = {
-        row["query"]: row["rank_count"] for row in table.group_by("query").aggregate([("rank", "count")]).to_pylist()
+        row["query"]: row["rank_count"]
+        for row in table.group_by("query").aggregate([("rank", "count")]).to_pylist()
     }
     relevant = table.filter(pc.equal(table["state"], "relevant"))
     firsts = {

@@ -139,7 +139,8 @@ def spread_panel(group: ProtocolGroup, roles: Mapping[str, str], anchor: str) ->
     edges = np.linspace(0, 1, 11)
     counts = [np.histogram(np.asarray(one.values), bins=edges)[0] for one in spreads]
     rows = [
-        [f"{edges[b]:.1f} to {edges[b + 1]:.1f}", *(counted(int(c[b])) for c in counts)] for b in range(len(edges) - 1)
+        [f"{edges[b]:.1f} to {edges[b + 1]:.1f}", *(counted(int(c[b])) for c in counts)]
+        for b in range(len(edges) - 1)
     ]
     columns = ["value", *(f"{one.label}, queries" for one in spreads)]
     return [Panel(heading, "How many queries have which value; a line marks the mean", svg, [], columns, rows)]

@@ -78,7 +78,9 @@ def comparisons_from(given: Iterable[Mapping[str, Any]]) -> list[Comparison]:
     for row, one in enumerate(given):
         missing = [key for key in ("a", "b", "measure", "difference") if one.get(key) is None]
         if missing:
-            problems.add(f"comparisons[{row}]: {', '.join(missing)} missing; each needs a, b, measure and difference")
+            problems.add(
+                f"comparisons[{row}]: {', '.join(missing)} missing; each needs a, b, measure and difference"
+            )
         else:
             made.append(Comparison(**{key: what for key, what in one.items() if key in known and what is not None}))
     problems.raise_if_any(InputError)

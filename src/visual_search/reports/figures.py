@@ -24,7 +24,16 @@ _ROLES = [*(f"series-{number}" for number in range(1, 9)), "random", "ceiling", 
 _SENTINELS = {role: f"#0{number:x}{number:x}f0f" for number, role in enumerate(_ROLES, start=1)}
 _CLASSES = {colour: role for role, colour in _SENTINELS.items()}
 
-_DASHES: list[tuple[float, ...]] = [(), (6, 2.4), (1.6, 1.8), (7, 2, 1.6, 2), (10, 3), (3, 1.5), (6, 1.5, 1, 1.5), (1, 3)]
+_DASHES: list[tuple[float, ...]] = [
+    (),
+    (6, 2.4),
+    (1.6, 1.8),
+    (7, 2, 1.6, 2),
+    (10, 3),
+    (3, 1.5),
+    (6, 1.5, 1, 1.5),
+    (1, 3),
+]
 _MARKERS = ["o", "s", "^", "D", "v", "P", "X", "p"]
 _WIDTH, _HEIGHT = 380, 300  # pixels; a third of a wide page and all of a phone's, so that text keeps its size
 _TEXT_SIZE = 12.0

@@ -99,7 +99,11 @@ class _ProtocolView:
         first = self.group.first(self.group.headline_names[0])
         if first.family != "HitRate":
             return first.title
-        return "How often is the first result right?" if first.depth == 1 else f"How often is one of the first {first.depth} right?"
+        return (
+            "How often is the first result right?"
+            if first.depth == 1
+            else f"How often is one of the first {first.depth} right?"
+        )
 
     @property
     def has_cases(self) -> bool:
@@ -209,7 +213,9 @@ def _protocol_view(group: ProtocolGroup, number: int, paired: Sequence[Compariso
     anchor = f"protocol-{number}"
     roles = {system.label: f"series-{place % _ROLES + 1}" for place, system in enumerate(group.systems)}
     names = {system.label for system in group.systems} | {s.record["model_name"] for s in group.systems}
-    own = [one for one in paired if one.protocol == group.name or (one.protocol is None and {one.a, one.b} <= names)]
+    own = [
+        one for one in paired if one.protocol == group.name or (one.protocol is None and {one.a, one.b} <= names)
+    ]
     panels = [*curve_panels(group, roles, anchor), *spread_panel(group, roles, anchor)]
     return _ProtocolView(anchor, group, roles, panels, own, {system.label: _Shown() for system in group.systems})
 
@@ -271,7 +277,9 @@ def _lead(groups: Sequence[ProtocolGroup]) -> str:
     """The whole measurement in two sentences, for somebody who has not met one before."""
     systems = list(dict.fromkeys(s.record["model_name"] for group in groups for s in group.systems))
     queries = sorted({s.record["num_queries"] for group in groups for s in group.systems})
-    asked = plural(queries[-1], "query", "queries") if len(queries) == 1 else f"up to {counted(queries[-1])} queries"
+    asked = (
+        plural(queries[-1], "query", "queries") if len(queries) == 1 else f"up to {counted(queries[-1])} queries"
+    )
     ways = f" under {plural(len(groups), 'protocol')}" if len(groups) > 1 else ""
     does = "was asked" if len(systems) == 1 else "were asked"
     return (
@@ -280,7 +288,9 @@ def _lead(groups: Sequence[ProtocolGroup]) -> str:
     )
 
 
-def _contents(views: Sequence[_ProtocolView], elsewhere: bool, sections: Sequence[Section]) -> list[tuple[str, str]]:  # noqa: FBT001 - private
+def _contents(
+    views: Sequence[_ProtocolView], elsewhere: bool, sections: Sequence[Section]
+) -> list[tuple[str, str]]:  # noqa: FBT001 - private
     found = [(view.anchor, view.group.name) for view in views]
     found += [("differences", "Differences")] if elsewhere else []
     found += [(section.anchor, section.title) for section in sections]

@@ -98,7 +98,11 @@ def _truth(truth: Mapping[str, Any]) -> str:
 def _ledger(ledger: Mapping[str, Any]) -> str:
     if not ledger:
         return ""
-    parts = [f"{counted(ledger[key])} {key.replace('_', ' ')}" for key in ("used", "changed", "left_out") if key in ledger]
+    parts = [
+        f"{counted(ledger[key])} {key.replace('_', ' ')}"
+        for key in ("used", "changed", "left_out")
+        if key in ledger
+    ]
     reasons = ledger.get("reasons") or {}
     why = "; ".join(f"{reason}: {counted(n) if isinstance(n, int) else n}" for reason, n in reasons.items())
     return ", ".join(parts) + (f" ({why})" if why else "")
@@ -116,7 +120,9 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if (trivial := audit.get("trivial_queries")) is not None:
         yield "Trivial queries", listed(trivial) if trivial else "none: no query has its own copy in the gallery"
     if absent := audit.get("absent_items"):
-        named = [f"{item} (nearest: {listed(near, 3)})" if near else item for item, near in list(absent.items())[:8]]
+        named = [
+            f"{item} (nearest: {listed(near, 3)})" if near else item for item, near in list(absent.items())[:8]
+        ]
         more = f" and {counted(len(absent) - 8)} more" if len(absent) > 8 else ""
         yield "Right answers absent from the gallery", "; ".join(named) + more
 

@@ -239,7 +239,9 @@ def load_systems(results: Sequence[StoredResult], *, baseline: str | None = None
     systems = []
     for number, ((name, protocol), result) in enumerate(zip(keys, results, strict=True), start=1):
         label = f"{name} ({result.path.name})" if twice[name, protocol] > 1 else name
-        systems.append(System(result, label, _measures(result.record), _per_query(result.record), name == baseline, number))
+        systems.append(
+            System(result, label, _measures(result.record), _per_query(result.record), name == baseline, number)
+        )
     return systems
 
 

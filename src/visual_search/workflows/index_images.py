@@ -61,6 +61,24 @@ class IndexingReport:
     resumed: int
     seconds: float
 
+    def words(self) -> str:
+        """What was done, in a sentence."""
+        pace = f", {self.embedded / self.seconds:,.0f} images/s" if self.seconds > 0 and self.embedded else ""
+        resumed = f" ({self.resumed:,} files were finished by an earlier run)" if self.resumed else ""
+        return f"{self.path}: {len(self.index):,} images in {self.seconds:.1f} s{pace}{resumed}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Counts, the ledger's counts and what was left out, as a JSON object."""
+        return {
+            "index": str(self.path),
+            "images": len(self.index),
+            "embedded": self.embedded,
+            "resumed": self.resumed,
+            "seconds": round(self.seconds, 3),
+            "ledger": self.ledger.as_json(),
+            "left_out": {entry.id: entry.reason for entry in self.ledger.left_out},
+        }
+
 
 def index_images(
     images: Any,
