@@ -9,7 +9,7 @@ from visual_search.cli.options import add_json, print_json, stderr
 SUMMARY = "Measure an index against a JSON of right answers."
 EXAMPLE = """\
   visual-search evaluate --index data/index --dataset eval.json --output results.json --k 1 5 10 20
-  visual-search evaluate --index data/index --dataset eval.json --output results.json --k user --report report.html"""
+  visual-search evaluate --index data/index --dataset eval.json --output results.json --report report.html"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,11 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from visual_search.errors import FileFormatError
+from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
 from visual_search.images.decoding import DecodingRules
 from visual_search.images.ledger import Ledger, LedgerEntry
@@ -40,6 +42,13 @@ class ItemImages:
         folders = {os.path.dirname(entry.path) for entry in used}  # noqa: PTH120 - text, a hundred thousand times
         root = os.path.commonpath(folders) if folders else ""
         return {"root": root, "paths": {entry.id: _below(root, entry) for entry in used}}
+
+    def location(self, item: Id) -> ImageLocation | None:
+        """Where one item's file is; None for an id that the ledger does not have."""
+        if item not in self.ledger:
+            return None
+        entry = self.ledger[str(item)]
+        return ImageLocation(Path(entry.path), entry.member)
 
     def hashes(self) -> dict[Id, str]:
         """SHA-256 of each item's file: ``{id: "sha256:..."}``."""
@@ -80,8 +89,8 @@ def _rules_from(value: Any) -> DecodingRules:
     rules = DecodingRules(**wanted)
     if rules.as_json() != dict(value):
         raise FileFormatError(
-            f"the index's decoding_rules: {json.dumps(value)}; this version decodes by {json.dumps(rules.as_json())}, "
-            "so queries would not be decoded as the images were; index the images again"
+            f"the index's decoding_rules: {json.dumps(value)}; this version decodes by "
+            f"{json.dumps(rules.as_json())}, so queries would not be decoded as the images were; index the images again"
         )
     return rules
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
+from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import Embedder, TextEmbedder
 from visual_search.indexing.index_table import Nearest, VectorIndex
@@ -238,35 +239,21 @@ class NearestNeighborSearch:
         """
         return embed_images(self.embedder, paths, self._decode)
 
-    @property
-    def gallery_ids(self) -> Ids:
-        """Ids of all items that can be found."""
-        return self.index.ids
-
-    def describe(self) -> dict[str, Any]:
-        """What the service is made of, for the record of a result: model, embedder, index, ledger's counts."""
-        embedder = self.index.embedder
-        images = self._images
-        return {
-            "model_name": None if embedder is None else embedder.name,
-            "embedder": None if embedder is None else embedder.as_json(),
-            "index": {
-                "engine": self.index.engine,
-                "metric": self.index.metric,
-                "settings": dict(self.index.settings),
-                "items": len(self.index),
-                "exact": self.index.exact,
-            },
-            "ledger": None if images is None else images.counts(),
-        }
-
     def item_places(self) -> dict[str, Any] | None:
-        """Where the items' images are (``{"root": ..., "paths": {id: ...}}``); None where the index does not say."""
+        """Where the items' images are, as ``{"root": ..., "paths": {id: ...}}``; None where the index does not say."""
         return None if self._images is None else self._images.places()
+
+    def item_location(self, item: Id) -> ImageLocation | None:
+        """Where one item's image is; None where the index does not say."""
+        return None if self._images is None else self._images.location(item)
 
     def item_hashes(self) -> dict[Id, str] | None:
         """SHA-256 of each item's file; None where the index does not say."""
         return None if self._images is None else self._images.hashes()
+
+    def ledger_counts(self) -> dict[str, Any] | None:
+        """How many files were used, changed and left out when the index was made; None where it does not say."""
+        return None if self._images is None else self._images.counts()
 
     @cached_property
     def _images(self) -> ItemImages | None:

@@ -15,9 +15,9 @@ from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.formats.atomic import write_json
-from visual_search.indexing.embedding import Progress
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import attach_images, images_of
+from visual_search.indexing.progress import Progress
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 from visual_search.reports.page import write_report
 from visual_search.workflows.index_images import index_images
@@ -258,7 +258,8 @@ def _part(whole: VectorIndex, ids: list[str]) -> VectorIndex:
     """An index of some of the items."""
     if len(ids) == len(whole):
         return whole
-    part = VectorIndex(metric=whole.metric, engine=whole.engine, embedder=whole.embedder, **whole.settings)
+    settings: dict[str, Any] = dict(whole.settings)
+    part = VectorIndex(metric=whole.metric, engine=whole.engine, embedder=whole.embedder, **settings)
     part.add(ids, whole.vectors(ids))
     images = images_of(whole)
     if images is not None:

@@ -21,10 +21,11 @@ from visual_search.images.ledger import Ledger, LedgerEntry
 from visual_search.images.sources import list_images
 from visual_search.indexing.embedders.contract import Embedder, EmbedderDescription, describe
 from visual_search.indexing.embedders.registry import create_embedder
-from visual_search.indexing.embedding import EmbeddedBatch, Progress, embed_sources
+from visual_search.indexing.embedding import EmbeddedBatch, embed_sources
 from visual_search.indexing.engines.contract import Metric
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import attach_images
+from visual_search.indexing.progress import Progress
 
 __all__ = ["DEFAULT_EMBEDDER", "IndexingReport", "index_images", "journal_path"]
 

@@ -34,11 +34,14 @@ class FoundInIndex:
 
     def as_json(self) -> dict[str, Any]:
         """Query, results and what was asked, as a JSON object."""
+        index = self.service.index
         return {
             "query": self.response.query_id,
             "k": self.response.k_requested,
             "shortfall": self.response.shortfall,
-            "index": self.service.describe()["index"],
+            "embedder": None if index.embedder is None else index.embedder.name,
+            "engine": index.engine,
+            "metric": index.metric,
             "results": [result._asdict() for result in self.response],
         }
 
