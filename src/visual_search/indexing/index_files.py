@@ -34,7 +34,7 @@ class IndexParts(NamedTuple):
     embedder: EmbedderDescription | None
     extra: dict[str, Any]
     created: str | None
-    fingerprint: str
+    fingerprint: str | None
 
 
 def contents_fingerprint(engine: Engine, table: IdTable) -> str:
@@ -78,7 +78,7 @@ def save_parts(path: Path, parts: IndexParts) -> Manifest:
             dimension=engine.dimension,
             count=len(engine),
             tombstones=engine.tombstones,
-            fingerprint=parts.fingerprint,
+            fingerprint=parts.fingerprint or contents_fingerprint(engine, table),
             created=parts.created or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             versions=_versions(engine),
             files=files,
