@@ -36,7 +36,7 @@ class IndexParts(NamedTuple):
     extra: dict[str, Any]
     attachments: dict[str, bytes]
     created: str | None
-    fingerprint: str
+    fingerprint: str | None
 
 
 def contents_fingerprint(engine: Engine, table: IdTable) -> str:
@@ -95,7 +95,7 @@ def save_parts(path: Path, parts: IndexParts) -> Manifest:
             dimension=engine.dimension,
             count=len(engine),
             tombstones=engine.tombstones,
-            fingerprint=parts.fingerprint,
+            fingerprint=parts.fingerprint or contents_fingerprint(engine, table),
             created=parts.created or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             versions=_versions(engine),
             files=files,

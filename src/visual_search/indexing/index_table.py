@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import DepthError, DimensionError, DuplicateIdError, InputError, UnknownIdError, first_few
+from visual_search.errors import DepthError, DimensionError, InputError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import EmbedderDescription
 from visual_search.indexing.engines.contract import Engine, Metric
+from visual_search.indexing.engines.faiss_adoption import adopt_faiss
 from visual_search.indexing.engines.registry import create_engine
 from visual_search.indexing.id_table import IdTable
+from visual_search.indexing.incoming import checked_items, checked_vectors, listed
 from visual_search.indexing.index_files import (
     IndexParts,
     check_attachments,
@@ -25,26 +27,15 @@ from visual_search.indexing.index_files import (
     load_parts,
     save_parts,
 )
+from visual_search.indexing.nearest import Nearest, ragged_ranking
 from visual_search.indexing.readers_writer import ReadersWriterLock
-from visual_search.indexing.vector_checks import Findings, as_float32, check_values, checked_depth
+from visual_search.indexing.vector_checks import Findings, checked_depth
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["Nearest", "VectorIndex"]
+__all__ = ["VectorIndex"]
 
 Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
-
-
-class Nearest(NamedTuple):
-    """What an engine found, in arrays of shape (n, k); -1 and -inf where there were fewer than k.
-
-    ``places`` point into ``items``; ``vectors``, where asked for, has shape (n, k, dimension), zero where padded.
-    """
-
-    items: Ids
-    places: Int64Array
-    scores: Vectors
-    vectors: Vectors | None = None
 
 
 class VectorIndex:
@@ -201,13 +192,8 @@ class VectorIndex:
         NotTrainedError
             The sample is too small; the message says how many vectors are wanted.
         """
-        findings = Findings("train")
         with self._changing:
-            ready = as_float32(vectors, self._dimension, findings)
-            if ready is not None:
-                ready = check_values(ready, self.metric, lambda row: f"row {row}", findings)
-            findings.raise_if_any()
-            assert ready is not None
+            ready = checked_vectors(vectors, self._dimension, self.metric, subject="train")
             engine = self._engine_for(ready)
             with self._lock.write():
                 engine.train(ready)
@@ -231,20 +217,8 @@ class VectorIndex:
         NotTrainedError
             The engine needs training and these vectors are too few for it.
         """
-        findings = Findings("add")
         with self._changing:
-            named = self._new_ids(ids, findings)
-            ready = as_float32(vectors, self._dimension, findings)
-            if ready is not None:
-                aligned = named is not None and len(named) == len(ready)
-                ready = check_values(
-                    ready, self.metric, named.__getitem__ if aligned and named is not None else _row, findings
-                )
-                if named is not None and not aligned:
-                    findings.add(InputError, f"ids: {len(named)} ids for {len(ready)} vectors; give one id to each")
-            findings.raise_if_any()
-            assert named is not None
-            assert ready is not None
+            named, ready = checked_items(ids, vectors, self._table, self._dimension, self.metric)
             engine = self._engine_for(ready)
             with self._lock.write():
                 if engine.needs_training and len(ready):
@@ -264,7 +238,7 @@ class VectorIndex:
         DuplicateIdError
             An id twice in the call.
         """
-        named = Ids(_listed(ids), what="ids")
+        named = Ids(listed(ids), what="ids")
         with self._changing:
             rows = self._known_rows(named)
             with self._lock.write():
@@ -280,7 +254,7 @@ class VectorIndex:
     def vectors(self, ids: Iterable[Id]) -> Vectors:
         """Stored vectors of items, float32 of shape (n, dimension); UnknownIdError lists ids that are not there."""
         with self._lock.read():
-            return self._engine.vectors(self._known_rows(_listed(ids)))
+            return self._engine.vectors(self._known_rows(listed(ids)))
 
     def search(self, vectors: Any, k: int, *, query_ids: Iterable[Any] | None = None) -> Ranking:
         """The k nearest items of each query.
@@ -310,7 +284,7 @@ class VectorIndex:
         if depth > len(self):
             raise DepthError(f"k: got {depth}, but the index holds {len(self)} items; k may be 1..{len(self)}")
         queries = Ids(range(len(vectors)) if query_ids is None else query_ids, what="queries")
-        return ranking_of(self.nearest(vectors, depth, queries=queries), queries)
+        return ragged_ranking(queries, self.nearest(vectors, depth, queries=queries))
 
     def nearest(self, vectors: Any, k: int, *, queries: Ids | None = None, with_vectors: bool = False) -> Nearest:
         """As ``search``, but in arrays of shape (n, k), and padded where k is more than the index holds.
@@ -318,18 +292,7 @@ class VectorIndex:
         ``queries`` names the vectors in error messages; ``with_vectors`` gives the found items' vectors too, of the
         same moment.
         """
-        findings = Findings("search")
-        ready = as_float32(vectors, self._dimension, findings)
-        if ready is not None:
-            aligned = queries is not None and len(queries) == len(ready)
-            if queries is not None and not aligned:
-                findings.add(
-                    InputError, f"query_ids: {len(queries)} ids for {len(ready)} vectors; give one to each"
-                )
-            name_of = queries.__getitem__ if aligned and queries is not None else _row
-            ready = check_values(ready, self.metric, name_of, findings)
-        findings.raise_if_any()
-        assert ready is not None
+        ready = checked_vectors(vectors, self._dimension, self.metric, subject="search", names=queries)
         with self._lock.read():
             rows, scores = self._engine.search(ready, k)
             found = Nearest(self._table.vocabulary, self._table.terms(rows), scores)
@@ -347,20 +310,21 @@ class VectorIndex:
             return self._fingerprint
 
     def compact(self) -> None:
-        """Build the engine anew from the items that are there, as if they had been added at once.
+        """Forget what was removed: ids always, and tombstones by building the engine anew.
 
-        Clears tombstones; an engine that needs training is trained again. Searches go on meanwhile.
+        A rebuilt engine is as if the items that are there had been added at once. Searches go on meanwhile.
         """
         with self._changing:
-            old = self._engine
-            rows = self._table.live_rows()
-            fresh = create_engine(old.name, old.dimension, old.metric, old.settings)
-            if len(rows):
+            old, rows = self._engine, self._table.live_rows()
+            if old.tombstones:
+                fresh = create_engine(old.name, old.dimension, old.metric, old.settings)
                 kept = old.vectors(rows)
                 if fresh.needs_training:
                     fresh.train(kept)
                 fresh.add(np.arange(len(rows)), kept)
-            table = IdTable(self._table.ids)
+                table = IdTable(self._table.ids)
+            else:
+                fresh, table = old, IdTable(self._table.ids, rows, self._table.next_row)
             with self._lock.write():
                 self._engine, self._table = fresh, table
 
@@ -427,6 +391,46 @@ class VectorIndex:
         index.load(path)
         return index
 
+    @classmethod
+    def from_faiss(
+        cls,
+        path: str | os.PathLike[str],
+        ids: Iterable[Any] | Mapping[int, Any] | None = None,
+        *,
+        metric: Metric,
+        embedder: EmbedderDescription | None = None,
+    ) -> Self:
+        """Take over a FAISS index file made elsewhere.
+
+        Parameters
+        ----------
+        path : str or path
+            An ``IndexFlat``, ``IndexHNSWFlat`` or ``IndexIVFFlat`` as ``faiss.write_index`` wrote it, bare or
+            inside an ``IndexIDMap``.
+        ids : iterable or mapping, optional
+            A list names the vectors in the file's order; a dict goes from the numbers that an ``IndexIDMap`` or an
+            inverted file keeps to ids. Left out, the ids are the file's numbers.
+        metric : "cosine", "ip" or "l2"
+            What scores mean. A file for inner product serves ``ip``, and ``cosine`` if all its vectors are of unit
+            length.
+        embedder : EmbedderDescription, optional
+            What made the vectors.
+
+        Raises
+        ------
+        FileFormatError
+            Truncated, foreign, or a FAISS structure that does not keep whole vectors.
+        InputError
+            Another metric, or not as many ids as vectors.
+        UnknownIdError
+            A dict lacks some of the file's numbers.
+        """
+        engine, names, rows = adopt_faiss(Path(path), ids, metric)
+        index = cls(engine.dimension, metric, engine.name, embedder=embedder)
+        next_row = len(engine) + engine.tombstones
+        index._take(IndexParts(engine, IdTable(names, rows, next_row), embedder, {}, None, None))
+        return index
+
     def _take(self, parts: IndexParts) -> None:
         self._engine = parts.engine
         self._dimension = parts.engine.dimension
@@ -455,53 +459,9 @@ class VectorIndex:
         old = self._engine
         return create_engine(old.name, vectors.shape[1], old.metric, old.settings)
 
-    def _new_ids(self, ids: Iterable[Any], findings: Findings) -> Ids | None:
-        try:
-            named = Ids(_listed(ids), what="ids")
-        except InputError as error:
-            findings.add(type(error), str(error))
-            return None
-        there = self._table.vocabulary
-        if named and there and named.kind is not there.kind:
-            findings.add(
-                InputError,
-                f"ids: {named.kind.__name__} came ({first_few(named, 2)}), but the index has {there.kind.__name__} "
-                f"({first_few(there[:2])}); one index has ids of one kind",
-            )
-            return named
-        present = [named[place] for place in np.flatnonzero(self._table.rows(named) >= 0).tolist()]
-        if present:
-            findings.add(
-                DuplicateIdError,
-                f"ids: {len(present)} are in the index already: {first_few(present)}; remove them first to replace "
-                "them",
-            )
-        return named
-
-    def _known_rows(self, ids: Iterable[Id]) -> Int64Array:
-        listed = list(ids)
-        rows = self._table.rows(listed)
-        missing = [listed[place] for place in np.flatnonzero(rows < 0).tolist()]
+    def _known_rows(self, ids: Sequence[Id]) -> Int64Array:
+        rows = self._table.rows(ids)
+        missing = [ids[place] for place in np.flatnonzero(rows < 0).tolist()]
         if missing:
             raise UnknownIdError(f"ids: {len(missing)} are not in the index: {first_few(missing)}")
         return rows
-
-
-def ranking_of(found: Nearest, queries: Ids) -> Ranking:
-    """Ragged lists from padded arrays."""
-    count, k = found.places.shape
-    if not count or found.places[:, -1].min() >= 0:  # padding stands at the end, so the last column tells
-        return Ranking(queries, found.items, np.arange(count + 1) * k, found.places.ravel(), found.scores.ravel())
-    kept = found.places >= 0
-    offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
-    return Ranking(queries, found.items, offsets, found.places[kept], found.scores[kept])
-
-
-def _listed(ids: Iterable[Any]) -> Iterable[Any]:
-    if isinstance(ids, str | bytes | int):
-        raise InputError(f"ids: got the single {type(ids).__name__} {ids!r}; give a list of ids, as [{ids!r}]")
-    return ids
-
-
-def _row(row: int) -> str:
-    return f"row {row}"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
-from visual_search.indexing.index_table import Nearest
+from visual_search.indexing.nearest import Nearest
 
 __all__ = ["Exclude", "Exclusions"]
 

@@ -14,8 +14,9 @@ from visual_search.errors import InputError
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import Embedder, TextEmbedder
-from visual_search.indexing.index_table import Nearest, VectorIndex
+from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import ItemImages, images_of
+from visual_search.indexing.nearest import Nearest, ragged_ranking
 from visual_search.indexing.vector_checks import checked_depth
 from visual_search.prediction.exclusion import Exclude, Exclusions
 from visual_search.prediction.near_duplicates import checked_threshold, distinct
@@ -177,12 +178,7 @@ class NearestNeighborSearch:
     def _ranked(self, vectors: Any, queries: Ids, items: Ids, k: int, exclude: Exclude | None) -> Ranking:
         exclusions = Exclusions(queries, items, exclude)
         found = self.index.nearest(vectors, self._reachable(k + exclusions.most), queries=queries)
-        kept = exclusions.kept(found, k)
-        if kept.all():
-            offsets = np.arange(len(kept) + 1) * kept.shape[1]
-            return Ranking(queries, found.items, offsets, found.places.ravel(), found.scores.ravel())
-        offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
-        return Ranking(queries, found.items, offsets, found.places[kept], found.scores[kept])
+        return ragged_ranking(queries, found, exclusions.kept(found, k))
 
     def search_image(
         self, image: ImageSource, k: int = 10, *, query_id: Id | None = None, **options: Any

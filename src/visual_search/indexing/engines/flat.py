@@ -141,3 +141,8 @@ class FlatEngine(FaissEngine):
             raise FileFormatError(f"{path}: {structure.ntotal} vectors but {len(rows)} ids in its id map")
         engine._hold(structure, FaissRows(np.arange(structure.ntotal) if rows is None else rows))
         return engine
+
+    @classmethod
+    def settings_of(cls, _structure: Any) -> dict[str, int]:
+        """Settings that a FAISS structure was made with: there are none."""
+        return {}
