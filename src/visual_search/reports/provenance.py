@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from visual_search.reports.systems import ProtocolGroup, System
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.systems import System
 from visual_search.reports.wording import counted, listed, plural, value
 
 __all__ = ["facts_of", "provenance"]
 
+_KINDS = {"labels": "right answers from labels", "judged": "right answers judged", "pseudo": "pseudo ground truth"}
 _TIES = {
     "listed": "ties as listed",
     "expected": "ties: exact expectation",
@@ -30,7 +32,7 @@ def facts_of(group: ProtocolGroup) -> list[str]:
     if items := (record.get("index") or {}).get("items"):
         facts.append(f"a gallery of {plural(items, 'image')}")
     if (kind := (record.get("truth") or {}).get("kind")) is not None:
-        facts.append(f"right answers from {kind}")
+        facts.append(_KINDS.get(kind, f"right answers: {kind}"))
     if (ties := record.get("ties")) is not None:
         facts.append(_TIES.get(ties, f"ties: {ties}"))
     if preset := record.get("preset"):
@@ -98,7 +100,11 @@ def _truth(truth: Mapping[str, Any]) -> str:
 def _ledger(ledger: Mapping[str, Any]) -> str:
     if not ledger:
         return ""
-    parts = [f"{counted(ledger[key])} {key.replace('_', ' ')}" for key in ("used", "changed", "left_out") if key in ledger]
+    parts = [
+        f"{counted(ledger[key])} {key.replace('_', ' ')}"
+        for key in ("used", "changed", "left_out")
+        if key in ledger
+    ]
     reasons = ledger.get("reasons") or {}
     why = "; ".join(f"{reason}: {counted(n) if isinstance(n, int) else n}" for reason, n in reasons.items())
     return ", ".join(parts) + (f" ({why})" if why else "")
@@ -116,7 +122,9 @@ def _audit(audit: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if (trivial := audit.get("trivial_queries")) is not None:
         yield "Trivial queries", listed(trivial) if trivial else "none: no query has its own copy in the gallery"
     if absent := audit.get("absent_items"):
-        named = [f"{item} (nearest: {listed(near, 3)})" if near else item for item, near in list(absent.items())[:8]]
+        named = [
+            f"{item} (nearest: {listed(near, 3)})" if near else item for item, near in list(absent.items())[:8]
+        ]
         more = f" and {counted(len(absent) - 8)} more" if len(absent) > 8 else ""
         yield "Right answers absent from the gallery", "; ".join(named) + more
 

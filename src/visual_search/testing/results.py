@@ -89,7 +89,9 @@ def write_sample_result(path: Path, task: SampleTask, similarity: FloatArray, *,
     orders = [np.argsort(-similarity[row], kind="stable") for row in range(shape[0])]
     kept = [order[~ignored[row, order]] for row, order in enumerate(orders)]
     values = [_values(task.relevant[row, order], task.k_values) for row, order in enumerate(kept)]
-    bounds = [_bounds(int(task.relevant[row, order].sum()), len(order), task.k_values) for row, order in enumerate(kept)]
+    bounds = [
+        _bounds(int(task.relevant[row, order].sum()), len(order), task.k_values) for row, order in enumerate(kept)
+    ]
     record = _record(task, values, bounds, model_name)
     query, item = np.asarray(task.query_ids, dtype=object), np.asarray(task.item_ids, dtype=object)
     ranking = {
@@ -98,7 +100,9 @@ def write_sample_result(path: Path, task: SampleTask, similarity: FloatArray, *,
         "item": np.concatenate([item[order] for order in kept]),
         "score": np.concatenate([similarity[row, order] for row, order in enumerate(kept)]),
         "state": np.where(
-            np.concatenate([task.relevant[row, order] for row, order in enumerate(kept)]), "relevant", "not_relevant"
+            np.concatenate([task.relevant[row, order] for row, order in enumerate(kept)]),
+            "relevant",
+            "not_relevant",
         ),
     }
     columns = {name: np.array([np.nan if v[name] is None else v[name] for v in values]) for name in values[0]}
@@ -143,7 +147,9 @@ def _bounds(total: int, size: int, k_values: Sequence[int]) -> dict[str, tuple[f
         out[f"HitRate@{k}"] = (1 - comb(size - total, cut) / comb(size, cut), float(total > 0))
         out[f"Recall(denominator=all)@{k}"] = (cut / size, min(total, k) / total) if total else (None, None)
         out[f"Precision(denominator=k)@{k}"] = (total / size * cut / k, min(total, k) / k)
-        out[f"nDCG(gain=linear, ideal=all)@{k}"] = (total / size * discounts / ideal, 1.0) if total else (None, None)
+        out[f"nDCG(gain=linear, ideal=all)@{k}"] = (
+            (total / size * discounts / ideal, 1.0) if total else (None, None)
+        )
     if not total:
         return out | {f"AP(denominator=all)@{deepest}": (None, None), "RR": (None, None)}
     step = (total - 1) / (size - 1) if size > 1 else 0.0
@@ -206,7 +212,9 @@ def _record(
         }
         for row, query in enumerate(values)
     ]
-    undefined = {name: [q for q, v in zip(task.query_ids, columns[name], strict=True) if v is None] for name in names}
+    undefined = {
+        name: [q for q, v in zip(task.query_ids, columns[name], strict=True) if v is None] for name in names
+    }
     measures = {
         name: {
             "mean": _mean(columns[name]),
