@@ -123,15 +123,14 @@ def _spread_over_groups(ranked: Sequence[QueryValues], count: int) -> list[Query
 
 
 def cases_of(system: System, chosen: Iterable[QueryValues], album: Album, *, shown: int) -> dict[Id, Case]:
-    """Read the chosen queries' lists from the ranking file, the first ``shown`` items of each and its first right one.
+    """Read the chosen queries' lists: the first ``shown`` items of each, and its first right one.
 
     Raises
     ------
     FileFormatError
         The ranking file is gone, damaged, or not the one the record was written with.
     """
-    result = system.result
-    cases = {v.query: Case(v, album.picture(result.query_location(v.query))) for v in chosen}
+    cases = {v.query: Case(v, album.picture(system.query_location(v.query))) for v in chosen}
     for row in _rows(system, list(cases), shown):
         case = cases[row["query"]]
         case.returned = row["returned"]
@@ -142,7 +141,7 @@ def cases_of(system: System, chosen: Iterable[QueryValues], album: Album, *, sho
             row["distance"],
             row["state"],
             row["grade"],
-            album.picture(result.item_location(row["item"])),
+            album.picture(system.item_location(row["item"])),
         )
         if hit.rank <= shown:
             case.hits.append(hit)
@@ -156,15 +155,16 @@ def _rows(system: System, queries: list[Id], shown: int) -> list[dict[str, Any]]
     import pyarrow.compute as pc
 
     table = system.result.ranking(queries=queries)
+    is_relevant = pc.field("state") == "relevant"
     lengths = {
         row["query"]: row["rank_count"]
         for row in table.group_by("query").aggregate([("rank", "count")]).to_pylist()
     }
-    relevant = table.filter(pc.equal(table["state"], "relevant"))
+    relevant = table.filter(is_relevant)
     firsts = {
         row["query"]: row["rank_min"] for row in relevant.group_by("query").aggregate([("rank", "min")]).to_pylist()
     }
-    wanted = table.filter(pc.or_(pc.less_equal(table["rank"], shown), pc.equal(table["state"], "relevant")))
+    wanted = table.filter((pc.field("rank") <= shown) | is_relevant)
     rows = wanted.sort_by([("query", "ascending"), ("rank", "ascending")]).to_pylist()
     kept = [row for row in rows if row["rank"] <= shown or row["rank"] == firsts.get(row["query"])]
     return [{**row, "returned": lengths[row["query"]]} for row in kept]

@@ -9,8 +9,9 @@ import numpy as np
 from markupsafe import Markup
 
 from visual_search.reports.figures import Curve, Spread, curve_figure, spread_figure
-from visual_search.reports.systems import Measured, ProtocolGroup
-from visual_search.reports.wording import counted, value
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.systems import Measured
+from visual_search.reports.wording import counted, short_id, value
 
 __all__ = ["Panel", "curve_panels", "spread_panel"]
 
@@ -33,6 +34,8 @@ class Panel:
     columns : list of str
     rows : list of list of str
         The numbers drawn.
+    has_legend : bool
+        Whether the lines are named below the drawing rather than in it.
     """
 
     heading: str
@@ -41,6 +44,7 @@ class Panel:
     references: Sequence[tuple[str, str]]
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    has_legend: bool = True
 
 
 def curve_panels(group: ProtocolGroup, roles: Mapping[str, str], anchor: str) -> list[Panel]:
@@ -78,10 +82,14 @@ def _curve_panel(
     svg = curve_figure(
         curves,
         title=f"{heading}, {group.name}",
-        description=f"{words}, over k, for {', '.join(curve.label for curve in curves)}. The table below has the values.",
+        description=f"{words}, over k, for {_all(curves)}. The table below has the values.",
         key=f"{anchor}-{family.lower()}",
     )
     return Panel(heading, words, svg, references, *_curve_rows(group, names, references))
+
+
+def _all(named: Sequence[Curve] | Sequence[Spread]) -> str:
+    return ", ".join(short_id(one.label) for one in named)
 
 
 def _curve(label: str, role: str, points: Sequence[Measured]) -> Curve | None:
@@ -130,10 +138,7 @@ def spread_panel(group: ProtocolGroup, roles: Mapping[str, str], anchor: str) ->
     svg = spread_figure(
         spreads,
         title=f"{heading}, {group.name}",
-        description=(
-            f"A histogram for each of {', '.join(one.label for one in spreads)}; a line marks the mean. The table below "
-            "has the counts."
-        ),
+        description=f"Histograms of {_all(spreads)}; a line marks the mean. The table below has the counts.",
         key=f"{anchor}-spread",
     )
     edges = np.linspace(0, 1, 11)
@@ -143,4 +148,4 @@ def spread_panel(group: ProtocolGroup, roles: Mapping[str, str], anchor: str) ->
         for b in range(len(edges) - 1)
     ]
     columns = ["value", *(f"{one.label}, queries" for one in spreads)]
-    return [Panel(heading, "How many queries have which value; a line marks the mean", svg, [], columns, rows)]
+    return [Panel(heading, "How the queries spread over the values", svg, [], columns, rows, has_legend=False)]

@@ -13,7 +13,7 @@ __all__ = ["Comparison", "comparisons_from"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A difference between two systems on the same queries: ``b`` minus ``a``.
+    """A difference between two systems on the same queries: ``a`` minus ``b``.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Comparison:
     p : float, optional
         Of a paired test.
     wins, losses, ties : int, optional
-        Queries on which b has the higher, the lower, the same value.
+        Queries on which a has the higher, the lower, the same value.
     protocol : str, optional
         Name of the protocol it was found under.
     words : str
@@ -67,6 +67,8 @@ class Comparison:
 def comparisons_from(given: Iterable[Mapping[str, Any]]) -> list[Comparison]:
     """Make comparisons of mappings; keys beyond the known ones are left to other readers.
 
+    An ``interval`` with ``low`` and ``high``, and ``p_value``, are read too.
+
     Raises
     ------
     InputError
@@ -82,6 +84,14 @@ def comparisons_from(given: Iterable[Mapping[str, Any]]) -> list[Comparison]:
                 f"comparisons[{row}]: {', '.join(missing)} missing; each needs a, b, measure and difference"
             )
         else:
-            made.append(Comparison(**{key: what for key, what in one.items() if key in known and what is not None}))
+            made.append(
+                Comparison(**{k: what for k, what in _flat(one).items() if k in known and what is not None})
+            )
     problems.raise_if_any(InputError)
     return made
+
+
+def _flat(one: Mapping[str, Any]) -> dict[str, Any]:
+    interval = one.get("interval") or {}
+    found = {"low": interval.get("low"), "high": interval.get("high"), "p": one.get("p_value")}
+    return {**found, **one}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from visual_search.reports.systems import Measured, ProtocolGroup
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.systems import Measured
 
 __all__ = ["Definition", "definitions_of"]
 
@@ -33,8 +35,12 @@ class Definition:
 
     @property
     def words(self) -> str:
-        """The convention in words."""
-        return self.measured.words
+        """The convention in words; with several depths k stands for them."""
+        return _at_any_depth(self.measured) if len(self.depths) > 1 else self.measured.words
+
+
+def _at_any_depth(measured: Measured) -> str:
+    return measured.words if measured.depth is None else re.sub(rf"\b{measured.depth}\b", "k", measured.words)
 
 
 def definitions_of(groups: Sequence[ProtocolGroup]) -> dict[str, Definition]:
@@ -44,7 +50,7 @@ def definitions_of(groups: Sequence[ProtocolGroup]) -> dict[str, Definition]:
     for group in groups:
         for name in group.measure_names:
             measured = group.first(name)
-            key = (measured.family, measured.settings, measured.words, measured.depth is None)
+            key = (measured.family, measured.settings, _at_any_depth(measured), measured.depth is None)
             definition = shared.setdefault(key, Definition(len(shared) + 1, measured))
             if name not in found and measured.depth is not None:
                 definition.depths.append(measured.depth)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import tarfile
-import zipfile
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from markupsafe import Markup
-from PIL import Image, ImageOps
+from PIL import Image
 
+from visual_search.errors import FileFormatError, UndecodableImageError
 from visual_search.formats.results import ImageLocation
+from visual_search.images.archives import list_members
+from visual_search.images.image_source import ImageSource
+from visual_search.images.signatures import archive_format
+from visual_search.images.thumbnails import thumbnail
 
 __all__ = ["Album", "Picture"]
 
@@ -48,24 +52,24 @@ class Album:
         Longest side in pixels; smaller images keep their size.
     max_bytes : int
         Where the thumbnails' bytes, as text in the page, would pass this, further images are left out and counted.
-    prefix : str
-        Begins each symbol's id.
     """
 
-    def __init__(self, *, longest: int = 128, max_bytes: int = 6_000_000, prefix: str = "t") -> None:
+    def __init__(self, *, longest: int = 128, max_bytes: int = 6_000_000) -> None:
         self._longest = longest
         self._room = max_bytes
-        self._prefix = prefix
         self._pictures: dict[ImageLocation | None, Picture] = {None: Picture(None, _NO_PLACE)}
         self._symbols: dict[str, str] = {}
         self._drawings: list[Markup] = []
         self._ratios: list[float] = []
+        self._members: dict[Path, dict[str, ImageSource]] = {}
 
     def picture(self, location: ImageLocation | None) -> Picture:
         """The picture at a place; a file that cannot be shown gives an empty frame that says why."""
-        if location not in self._pictures:
-            self._pictures[location] = self._made(location)
-        return self._pictures[location]
+        found = self._pictures.get(location)
+        if found is None:
+            assert location is not None
+            found = self._pictures[location] = self._made(location)
+        return found
 
     @property
     def missing(self) -> dict[str, int]:
@@ -89,27 +93,36 @@ class Album:
     def __len__(self) -> int:
         return len(self._drawings)
 
-    def _made(self, location: ImageLocation | None) -> Picture:
-        assert location is not None
-        try:
-            data = _read(location)
-        except (OSError, KeyError, zipfile.BadZipFile, tarfile.TarError):
+    def _made(self, location: ImageLocation) -> Picture:
+        source = self._source(location)
+        if source is None:
             return Picture(None, _GONE)
         try:
-            thumbnail, width, height = _thumbnail(data, self._longest)
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            small = thumbnail(source, self._longest, quality=72)
+        except UndecodableImageError:
             return Picture(None, _UNREADABLE)
-        return self._embedded(thumbnail, width, height)
+        return self._embedded(small)
 
-    def _embedded(self, thumbnail: bytes, width: int, height: int) -> Picture:
-        content = hashlib.sha256(thumbnail).hexdigest()
+    def _source(self, location: ImageLocation) -> ImageSource | None:
+        if not location.path.is_file():
+            return None
+        if location.member is None:
+            return ImageSource(location.path.name, location.path)
+        if location.path not in self._members:
+            self._members[location.path] = _members_of(location.path)
+        return self._members[location.path].get(location.member)
+
+    def _embedded(self, small: bytes) -> Picture:
+        content = hashlib.sha256(small).hexdigest()
         if content in self._symbols:
             return Picture(self._symbols[content])
-        encoded = base64.b64encode(thumbnail).decode("ascii")
+        encoded = base64.b64encode(small).decode("ascii")
         if len(encoded) > self._room:
             return Picture(None, _FULL)
         self._room -= len(encoded)
-        name = f"{self._prefix}{len(self._drawings) + 1}"
+        with Image.open(io.BytesIO(small)) as image:
+            width, height = image.size
+        name = f"picture-{len(self._drawings) + 1}"
         self._symbols[content] = name
         self._ratios.append(width / height)
         self._drawings.append(
@@ -121,23 +134,11 @@ class Album:
         return Picture(name)
 
 
-def _read(location: ImageLocation) -> bytes:
-    if location.member is None:
-        return location.path.read_bytes()
-    if zipfile.is_zipfile(location.path):
-        with zipfile.ZipFile(location.path) as archive:
-            return archive.read(location.member)
-    with tarfile.open(location.path) as tar:
-        stream = tar.extractfile(location.member)
-        if stream is None:
-            raise KeyError(location.member)
-        return stream.read()
-
-
-def _thumbnail(data: bytes, longest: int) -> tuple[bytes, int, int]:
-    with Image.open(io.BytesIO(data)) as image:
-        picture = ImageOps.exif_transpose(image).convert("RGB")
-    picture.thumbnail((longest, longest))
-    stream = io.BytesIO()
-    picture.save(stream, format="WEBP", quality=72, method=4)
-    return stream.getvalue(), *picture.size
+def _members_of(path: Path) -> dict[str, ImageSource]:
+    try:
+        with path.open("rb") as stream:
+            kind = archive_format(stream.read(512))
+        members = list_members(path, kind) if kind else []
+    except (OSError, FileFormatError):
+        return {}
+    return {member.name: ImageSource(member.id, path, member.name, member.reason, member) for member in members}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from visual_search.reports.systems import ProtocolGroup, System
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.systems import System
 from visual_search.reports.wording import counted, listed, plural, value
 
 __all__ = ["facts_of", "provenance"]
 
+_KINDS = {"labels": "right answers from labels", "judged": "right answers judged", "pseudo": "pseudo ground truth"}
 _TIES = {
     "listed": "ties as listed",
     "expected": "ties: exact expectation",
@@ -30,7 +32,7 @@ def facts_of(group: ProtocolGroup) -> list[str]:
     if items := (record.get("index") or {}).get("items"):
         facts.append(f"a gallery of {plural(items, 'image')}")
     if (kind := (record.get("truth") or {}).get("kind")) is not None:
-        facts.append(f"right answers from {kind}")
+        facts.append(_KINDS.get(kind, f"right answers: {kind}"))
     if (ties := record.get("ties")) is not None:
         facts.append(_TIES.get(ties, f"ties: {ties}"))
     if preset := record.get("preset"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from visual_search.reports.systems import ProtocolGroup, System
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.systems import System
 
 __all__ = ["Remark", "remarks_of"]
 
@@ -47,24 +48,26 @@ def remarks_of(groups: Sequence[ProtocolGroup]) -> list[Remark]:
 
 def _about_group(group: ProtocolGroup) -> Iterator[tuple[str, str]]:
     if group.differences:
-        yield (
-            "warning",
-            f"The systems under “{group.name}” differ in {', '.join(group.differences)}: their numbers do not answer the "
-            "same question and must not be compared.",
+        text = (
+            f"The systems under “{group.name}” differ in {', '.join(group.differences)}: their numbers do not "
+            "answer the same question and must not be compared."
         )
+        yield "warning", text
 
 
 def _about_system(system: System) -> Iterator[tuple[str, str]]:
     record = system.record
     for text in (*record.get("warnings", ()), *(record.get("audit") or {}).get("warnings", ())):
         yield "warning", str(text)
+    if system.places_problem:
+        yield "warning", f"No pictures: {system.places_problem}"
     truth = record.get("truth") or {}
     if truth.get("kind") == "pseudo":
         maker = f" ({truth['pseudo_model']})" if truth.get("pseudo_model") else ""
-        yield (
-            "warning",
-            f"The right answers are pseudo ground truth: a model{maker} chose them, nobody judged them. Scores say how far "
-            "a system agrees with that model.",
+        text = (
+            f"The right answers are pseudo ground truth: a model{maker} chose them, nobody judged them. Scores say "
+            "how far a system agrees with that model."
         )
+        yield "warning", text
     for text in record.get("notes", ()):
         yield "note", str(text)

@@ -31,6 +31,10 @@ def _style() -> str:
     return files("visual_search.reports").joinpath("templates", "style.css").read_text("utf-8")
 
 
+def _shown(what: Any) -> Any:
+    return what if isinstance(what, Markup) or not isinstance(what, str) else wording.printable(what)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -40,11 +44,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_shown,
     )
     environment.filters |= {
         "value": wording.value,
         "signed": wording.signed,
         "percent": wording.percent,
+        "position": wording.position,
         "p_value": wording.p_value,
         "score": wording.score,
         "counted": wording.counted,

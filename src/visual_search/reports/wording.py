@@ -1,13 +1,31 @@
 """Numbers and ids as people read them: one place, so that a table and a page never differ."""
 
+# ruff: noqa: RUF001, RUF002 - a page writes dashes and minus signs as printers do
+
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from math import isfinite
 
-__all__ = ["counted", "listed", "p_value", "percent", "plural", "score", "short_id", "signed", "value"]
+__all__ = [
+    "counted",
+    "listed",
+    "p_value",
+    "percent",
+    "plural",
+    "position",
+    "printable",
+    "score",
+    "short_id",
+    "signed",
+    "value",
+]
 
 UNDEFINED = "–"
+_SPACES = re.compile(r"[\t\n\r]+")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def value(number: float | None, digits: int = 3) -> str:
@@ -21,7 +39,7 @@ def value(number: float | None, digits: int = 3) -> str:
     if number is None:
         return UNDEFINED
     for places in range(digits, 12):
-        text = f"{number:.{places}f}"
+        text = _rounded(number, places)
         if float(text) not in {0.0, 1.0, -1.0} or float(text) == number:
             return text
     return f"{number:.3g}"
@@ -54,10 +72,27 @@ def percent(number: float | None) -> str:
     if number in {0, 1}:
         return f"{number * 100:.0f} %"
     for places in range(1, 9):
-        text = f"{number * 100:.{places}f}"
+        text = _rounded(number, places + 2, shift=2)
         if float(text) not in {0.0, 100.0}:
             return f"{text} %"
     return f"{number * 100:.3g} %"
+
+
+def position(number: float | None) -> str:
+    """A place on a bar, in per cent of its length.
+
+    Examples
+    --------
+    >>> position(0.25), position(None), position(1.7)
+    ('25.000', '0.000', '100.000')
+    """
+    return f"{100 * min(max(number or 0.0, 0.0), 1.0):.3f}"
+
+
+def _rounded(number: float, places: int, shift: int = 0) -> str:
+    """Halves go away from zero, as people round; 0.9725 is 0.973 and 97.3 %."""
+    exact = Decimal(repr(float(number)))
+    return str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP).scaleb(shift))
 
 
 def p_value(number: float | None) -> str:
@@ -113,6 +148,17 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{counted(number)} {one if number == 1 else many or one + 's'}"
 
 
+def printable(text: str) -> str:
+    r"""Text without what neither a page nor a terminal can show: control characters and halves of surrogate pairs.
+
+    Examples
+    --------
+    >>> printable("red\x1b[31m.jpg\x00"), printable("two\nlines")
+    ('red�[31m.jpg�', 'two lines')
+    """
+    return _UNPRINTABLE.sub("\ufffd", _SPACES.sub(" ", text))
+
+
 def short_id(identifier: object, limit: int = 96) -> str:
     """An id, its middle left out when it is very long; the whole of it stands in the ranking file.
 
@@ -121,7 +167,7 @@ def short_id(identifier: object, limit: int = 96) -> str:
     >>> short_id("cats/1.jpg"), len(short_id("x" * 10_000))
     ('cats/1.jpg', 96)
     """
-    text = str(identifier)
+    text = printable(str(identifier))
     if len(text) <= limit:
         return text
     head = (limit - 1) * 2 // 3
@@ -129,12 +175,12 @@ def short_id(identifier: object, limit: int = 96) -> str:
 
 
 def listed(values: Sequence[object], limit: int = 8) -> str:
-    """Ids in a sentence, the first few and how many more.
+    """Ids in a sentence, the first few and how many more; each is isolated, whatever direction it is written in.
 
     Examples
     --------
     >>> listed(["a", "b", "c"], limit=2)
-    'a, b and 1 more'
+    '\u2068a\u2069, \u2068b\u2069 and 1 more'
     """
-    head = ", ".join(short_id(one) for one in values[:limit])
+    head = ", ".join(f"\u2068{short_id(one)}\u2069" for one in values[:limit])
     return f"{head} and {counted(len(values) - limit)} more" if len(values) > limit else head
