@@ -428,7 +428,7 @@ class VectorIndex:
         engine, names, rows = adopt_faiss(Path(path), ids, metric)
         index = cls(engine.dimension, metric, engine.name, embedder=embedder)
         next_row = len(engine) + engine.tombstones
-        index._take(IndexParts(engine, IdTable(names, rows, next_row), embedder, {}, None, None))
+        index._take(IndexParts(engine, IdTable(names, rows, next_row), embedder, {}, {}, None, None))
         return index
 
     def _take(self, parts: IndexParts) -> None:

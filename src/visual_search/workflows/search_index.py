@@ -47,8 +47,14 @@ class FoundInIndex:
 
     def write_page(self, out: str | os.PathLike[str]) -> Path:
         """Write one page with the query's picture and those of the results."""
-        places = self.service.item_places()
-        return write_contact_sheet(self.response, Path(out), query_image=self.query_image, places=places)
+        shortfall = self.response.shortfall
+        return write_contact_sheet(
+            self.query_image or str(self.response.query_id),
+            self.response,
+            out,
+            locate=self.service.item_location,
+            notes=[] if shortfall is None else [shortfall],
+        )
 
 
 def search_index(
