@@ -56,7 +56,7 @@ def read_file(path: Path, max_bytes: int | None = None) -> bytes:
 def check_bytes(length: int, max_bytes: int | None) -> None:
     """Refuse more bytes than allowed."""
     if max_bytes is not None and length > max_bytes:
-        raise UndecodableImageError(f"{length} bytes, more than max_bytes={max_bytes}")
+        raise UndecodableImageError(f"too many bytes: {length}, more than max_bytes={max_bytes}")
 
 
 def why_unreadable(error: OSError | ValueError) -> str:
