@@ -28,10 +28,11 @@ def open_regular(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         raise UndecodableImageError(why_unreadable(error)) from error
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise UndecodableImageError("not a regular file")
     with os.fdopen(handle, "rb") as stream:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise UndecodableImageError("not a regular file")
         try:
             yield stream, status
         except OSError as error:
