@@ -15,6 +15,7 @@ from visual_search.images.signatures import ImageFormat, image_format
 __all__ = ["ImageBytes", "ImageSource"]
 
 _ENOUGH_TO_TELL = 256
+_LONGEST_MEMBER = 1 << 28  # a member is unpacked whole to see its first bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class ImageSource:
         """Image format by the first bytes, or None; nothing is decoded."""
         try:
             if self.reason is not None or self.entry is not None:
-                return image_format(self.read())
+                return image_format(self.read(_LONGEST_MEMBER))
             with open_regular(self.path) as (stream, _):
                 return image_format(stream.read(_ENOUGH_TO_TELL))
         except UndecodableImageError:
