@@ -1,7 +1,7 @@
 """Evaluation of 10,000 queries x the first 100 items: seconds beyond the search, and what they are spent on.
 
 The search itself is replaced by a service that hands out a ranking made beforehand, so that all that is timed is
-evaluation: checks, join, measures with intervals, random baseline, ceilings, audit. Writing the files is timed apart.
+evaluation: checks, join, measures with intervals, random baseline, ceilings, audit. Writing is timed apart.
 
     python benchmarks/evaluation.py [--queries 10000] [--depth 100] [--gallery 100000] [--relevant 10] [--runs 5]
 """
@@ -37,9 +37,13 @@ class ReadyService:
         self.ranking = ranking
 
     def search(self, query_vec: Any, query_id: Any, k: int) -> Any:
-        raise NotImplementedError("the batch is taken")
+        """Never called, since batches are offered."""
+        raise AssertionError((query_vec, query_id, k))
 
     def search_batch(self, vectors: npt.NDArray[np.float32], query_ids: Sequence[Id], k: int) -> Ranking:
+        """Give the ranking made beforehand."""
+        assert len(vectors) == len(query_ids) == len(self.ranking)
+        assert k >= int(self.ranking.lengths.max())
         return self.ranking
 
 
@@ -79,6 +83,7 @@ def timed(work: Callable[[], object], runs: int) -> str:
 
 
 def main() -> None:
+    """Time and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, default in (("queries", 10_000), ("depth", 100), ("gallery", 100_000), ("relevant", 10), ("runs", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
@@ -101,7 +106,9 @@ def main() -> None:
         }
     load = os.getloadavg()[0]
     print(json.dumps({"machine": machine(), "versions": versions()}), f"load of the machine: {load:.1f}", sep="\n")
-    print(f"{options.queries} queries x {options.depth} of {options.gallery} items, {options.relevant} relevant each")
+    print(
+        f"{options.queries} queries x {options.depth} of {options.gallery} items, {options.relevant} relevant each"
+    )
     print(f"median of {options.runs} runs (least-most)")
     for what, spent in seconds.items():
         print(f"  {what:40} {spent}")

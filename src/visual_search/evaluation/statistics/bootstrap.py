@@ -163,8 +163,8 @@ def _medians(weights: FloatArray, ranked: FloatArray) -> FloatArray:
 def _product(counts: FloatArray, sums: FloatArray) -> FloatArray:
     """Product of two matrices in pieces that BLAS computes on one thread.
 
-    The whole is too small to gain from more threads, and where other work keeps the cores busy, threads that wait for
-    each other take twenty times as long as the product itself.
+    The whole is too small to gain from more threads, and where other work keeps the cores busy, threads that wait
+    for each other take twenty times as long as the product itself.
     """
     rows, columns = len(counts), sums.shape[1]
     step = max(1, _ONE_THREAD // (rows * columns))
