@@ -95,7 +95,7 @@ def _common(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Tell which one beginning and ending turn every wanted id into the one that is there."""
     frames = set()
     for wanted, there in pairs:
-        before, found, after = there.partition(wanted)
+        before, found, after = there.rpartition(wanted)
         if not found:
             return []
         frames.add((before, after))

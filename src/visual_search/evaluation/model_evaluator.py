@@ -33,7 +33,7 @@ from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.trivial_queries import trivial_queries
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Id, Ids
+from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
 
 __all__ = ["DEFAULT_K_VALUES", "ModelEvaluator", "evaluate_model"]
@@ -94,7 +94,7 @@ class ModelEvaluator:
         self,
         dataset: EvaluationDataset | Mapping[str, Any],
         k_values: Iterable[int] | str = DEFAULT_K_VALUES,
-        precomputed_embeddings: Mapping[Id, Any] | None = None,
+        precomputed_embeddings: Mapping[Any, Any] | None = None,
         output_path: str | os.PathLike[str] | None = None,
         *,
         exclude_self: bool = False,
@@ -207,7 +207,7 @@ def evaluate_model(
     k_values: Iterable[int] | str = DEFAULT_K_VALUES,
     output_path: str | os.PathLike[str] | None = None,
     *,
-    precomputed_embeddings: Mapping[Id, Any] | None = None,
+    precomputed_embeddings: Mapping[Any, Any] | None = None,
     application_k: int | None = None,
     exclude_self: bool = False,
 ) -> EvaluationResult:

@@ -25,11 +25,11 @@ __all__ = ["create_pseudo_ground_truth", "pseudo_warnings"]
 
 def create_pseudo_ground_truth(
     search_service: SearchService,
-    query_images: Mapping[Id, Any],
+    query_images: Mapping[Any, Any],
     threshold: float = 0.8,
     k: int = 100,
     *,
-    image_paths: Mapping[Id, str | os.PathLike[str]] | None = None,
+    image_paths: Mapping[Any, str | os.PathLike[str]] | None = None,
     leave_out_self: bool = True,
 ) -> dict[str, Any]:
     """Take as relevant every item whose score reaches a threshold.
@@ -130,8 +130,8 @@ def pseudo_warnings(pseudo: Mapping[str, Any], query_ids: Iterable[Id], gallery:
 def _check(
     threshold: float,
     k: int,
-    query_images: Mapping[Id, Any],
-    image_paths: Mapping[Id, str | os.PathLike[str]] | None,
+    query_images: Mapping[Any, Any],
+    image_paths: Mapping[Any, str | os.PathLike[str]] | None,
 ) -> None:
     problems = Problems("create_pseudo_ground_truth")
     if not np.isfinite(threshold):
@@ -147,7 +147,7 @@ def _check(
 
 
 def _vectors(
-    service: SearchService, query_images: Mapping[Id, Any], gallery: Gallery
+    service: SearchService, query_images: Mapping[Any, Any], gallery: Gallery
 ) -> tuple[Sequence[Id], Any, dict[Id, str]]:
     ids = Ids(query_images, what="query_images")
     paths = {query: value for query, value in query_images.items() if isinstance(value, str | os.PathLike)}

@@ -20,7 +20,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 def checked_embeddings(
-    embeddings: Mapping[Id, Any],
+    embeddings: Mapping[Any, Any],
     query_ids: Sequence[Id],
     dimension: int | None,
     *,

@@ -24,6 +24,8 @@ FloatArray = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
 
 ROWS_AT_A_TIME = 16
+# Multiplications up to which OpenBLAS starts no threads.
+_ONE_THREAD = 1 << 18
 
 
 def bootstrap_ratios(
@@ -65,17 +67,21 @@ def bootstrap_ratios(
     settings = resampling or Resampling()
     _check(numerators, denominators)
     codes, count, unit = resampling_groups(groups, len(numerators))
-    sums = _group_sums(np.hstack((numerators, denominators)), codes, count)
     width = numerators.shape[1]
+    # Macro means all divide by the number of queries; each denominator is summed once.
+    seen: dict[bytes, int] = {}
+    which = [seen.setdefault(column.tobytes(), len(seen)) for column in denominators.T]
+    different = [which.index(place) for place in range(len(seen))]
+    sums = _group_sums(np.hstack((numerators, denominators[:, different])), codes, count)
     means = np.full((settings.resamples, width), np.nan)
     if count > 1:
         start = 0
         for counts in group_counts(count, settings):
-            drawn = counts @ sums
-            top, bottom = drawn[:, :width], drawn[:, width:]
+            drawn = _product(counts, sums)
+            top, bottom = drawn[:, :width], drawn[:, width:][:, which]
             np.divide(top, bottom, out=means[start : start + len(counts)], where=bottom > 0)
             start += len(counts)
-    taking_part = (sums[:, width:] > 0).sum(axis=0)
+    taking_part = (sums[:, width:] > 0).sum(axis=0)[which]
     return [_interval(means[:, j], settings, unit, int(taking_part[j])) for j in range(width)]
 
 
@@ -152,6 +158,20 @@ def _medians(weights: FloatArray, ranked: FloatArray) -> FloatArray:
     lower = np.minimum((reached < np.ceil(total / 2)).sum(axis=1), last)
     upper = np.minimum((reached < np.floor(total / 2) + 1).sum(axis=1), last)
     return np.where(total[:, 0] > 0, (ranked[lower] + ranked[upper]) / 2, np.nan)
+
+
+def _product(counts: FloatArray, sums: FloatArray) -> FloatArray:
+    """Product of two matrices in pieces that BLAS computes on one thread.
+
+    The whole is too small to gain from more threads, and where other work keeps the cores busy, threads that wait
+    for each other take twenty times as long as the product itself.
+    """
+    rows, columns = len(counts), sums.shape[1]
+    step = max(1, _ONE_THREAD // (rows * columns))
+    total = np.zeros((rows, columns))
+    for start in range(0, len(sums), step):
+        total += counts[:, start : start + step] @ sums[start : start + step]
+    return total
 
 
 def _group_sums(values: FloatArray, codes: Int64Array, count: int) -> FloatArray:

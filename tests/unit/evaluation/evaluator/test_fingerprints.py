@@ -15,7 +15,7 @@ def of(
 ) -> dict[str, str | None]:
     return fingerprints_of(
         Relevance.from_dict(truth, ignored=ignored),
-        Ranking.from_dict(ranking),  # type: ignore[arg-type]
+        Ranking.from_dict(ranking),
         Ids(gallery),
     )
 

@@ -21,7 +21,7 @@ def test_each_item_has_the_state_a_look_up_gives(
         {q: {item: -float(rank) for rank, item in enumerate(ids)} for q, ids in lists.items()}
     )
     ignored = {q: sorted(junk.get(q, set()) - set(grades)) for q, grades in judged.items()}
-    relevance = Relevance.from_dict(judged, ignored=ignored)  # type: ignore[arg-type]
+    relevance = Relevance.from_dict(judged, ignored=ignored)
     columns = ranking_columns(ranking, relevance, None)
     expected = []
     for query, ids in lists.items():
