@@ -189,7 +189,7 @@ def _contents(
 def _shown_note(cases: int, shown: int) -> str:
     return (
         f"Of each system the {cases} queries with the lowest and the {cases} with the highest average precision, "
-        f"with the first {shown} results; where no right one is among them, the first right one follows after a gap. "
+        f"with the first {shown} results; where none of these is right, the first right one follows after a gap. "
         "Among equals: queries with more right answers first, then one from each group."
     )
 

@@ -170,7 +170,7 @@ def short_id(identifier: object, limit: int = 96) -> str:
     text = printable(str(identifier))
     if len(text) <= limit:
         return text
-    head = (limit - 1) * 2 // 3
+    head = (limit - 1) * 2 // 5  # a file's name stands at the end
     return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
 
 
