@@ -20,6 +20,7 @@ from visual_search.images.structure import check_structure, declared_size, frame
 
 __all__ = ["DecodedImage", "DecodingRules", "decode"]
 
+_ATTEMPTS = 5
 _LONGEST_COMPLAINT = 120  # characters of a plugin's own words in a reason
 
 # What Pillow and its plugins raise on damaged or hostile files, as found by its own code and by mutating files.
@@ -177,14 +178,18 @@ def decode(
     kind = image_format(data)
     if kind is None:
         raise UndecodableImageError(f"not an image: {what_it_is(data)}")
-    with quiet_pillow():
+    for _ in range(_ATTEMPTS):
         try:
-            check_structure(data, kind)
-            return _decoded(data, kind, rules, target_size)
+            with quiet_pillow():
+                check_structure(data, kind)
+                return _decoded(data, kind, rules, target_size)
         except UndecodableImageError:
             raise
         except _PILLOW_ERRORS as error:
             raise UndecodableImageError(_reason(kind, error)) from error
+        except Warning:  # another thread turned warnings into errors in the middle of it: no fault of the file
+            continue
+    raise UndecodableImageError("other threads keep turning warnings into errors while it is decoded")
 
 
 def _decoded(
