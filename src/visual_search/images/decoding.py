@@ -11,6 +11,7 @@ from typing import Any
 from PIL import Image
 
 from visual_search.errors import InputError, Problems, UndecodableImageError
+from visual_search.images.netpbm import stretched
 from visual_search.images.opening import open_image, samples_of
 from visual_search.images.orientation import orientation_of, without_metadata
 from visual_search.images.pillow_warnings import quiet_pillow
@@ -20,6 +21,7 @@ from visual_search.images.structure import check_structure, declared_size, frame
 
 __all__ = ["DecodedImage", "DecodingRules", "decode"]
 
+_ATTEMPTS = 5
 _LONGEST_COMPLAINT = 120  # characters of a plugin's own words in a reason
 
 # What Pillow and its plugins raise on damaged or hostile files, as found by its own code and by mutating files.
@@ -177,14 +179,18 @@ def decode(
     kind = image_format(data)
     if kind is None:
         raise UndecodableImageError(f"not an image: {what_it_is(data)}")
-    with quiet_pillow():
+    for _ in range(_ATTEMPTS):
         try:
-            check_structure(data, kind)
-            return _decoded(data, kind, rules, target_size)
+            with quiet_pillow():
+                check_structure(data, kind)
+                return _decoded(data, kind, rules, target_size)
         except UndecodableImageError:
             raise
         except _PILLOW_ERRORS as error:
             raise UndecodableImageError(_reason(kind, error)) from error
+        except Warning:  # another thread turned warnings into errors in the middle of it: no fault of the file
+            continue
+    raise UndecodableImageError("other threads keep turning warnings into errors while it is decoded")
 
 
 def _decoded(
@@ -202,10 +208,10 @@ def _decoded(
     early = orientation_of(image) if kind in ("TIFF", "JPEG") else None
     if early is not None and target_size is not None and kind == "JPEG":
         changes += _draft(image, target_size, turned=early.value > 4)
+    opened, image = image, stretched(image, data)
     image.load()
     if kind == "PNG" and png_lacks_rows(data, image):
         raise UndecodableImageError("truncated or damaged PNG: rows are missing")
-    mode = image.mode
     orientation = early or orientation_of(image)
     pixels, said = to_rgb(image, samples, rules.background)
     changes += said + orientation.said
@@ -214,7 +220,7 @@ def _decoded(
     else:
         pixels = orientation.applied_to(pixels)
         width, height = (height, width) if orientation.value > 4 else (width, height)
-    return DecodedImage(without_metadata(pixels), changes, kind, mode, width, height, frames)
+    return DecodedImage(without_metadata(pixels), changes, kind, opened.mode, width, height, frames)
 
 
 def _check_size(size: tuple[int, int] | None, rules: DecodingRules) -> None:
