@@ -105,7 +105,7 @@ class Index(Protocol):
     """What a service tells of itself through its ``index``, where it has one.
 
     ``extra`` may have ``images``, where the items' images are (``{"root": folder, "paths": {id: relative path}}``),
-    ``hashes``, the SHA-256 of each item's file (``{id: "sha256:..."}``), and ``ledger``, what was used, changed and
+    ``hashes``, the SHA-256 of each item's file (``{id: hexadecimal}``), and ``ledger``, what was used, changed and
     left out.
     """
 
