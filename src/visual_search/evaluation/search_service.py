@@ -103,7 +103,16 @@ class EmbedderFacts(Protocol):
 
 @runtime_checkable
 class Index(Protocol):
+<<<<<<< HEAD
     """What a service tells of itself through its ``index``, where it has one."""
+=======
+    """What a service tells of itself through its ``index``, where it has one.
+
+    ``extra`` may have ``images``, where the items' images are (``{"root": folder, "paths": {id: relative path}}``),
+    ``hashes``, the SHA-256 of each item's file (``{id: hexadecimal}``), and ``ledger``, what was used, changed and
+    left out.
+    """
+>>>>>>> evaluator
 
     @property
     def ids(self) -> Ids:
