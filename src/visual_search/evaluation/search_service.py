@@ -103,16 +103,7 @@ class EmbedderFacts(Protocol):
 
 @runtime_checkable
 class Index(Protocol):
-<<<<<<< HEAD
     """What a service tells of itself through its ``index``, where it has one."""
-=======
-    """What a service tells of itself through its ``index``, where it has one.
-
-    ``extra`` may have ``images``, where the items' images are (``{"root": folder, "paths": {id: relative path}}``),
-    ``hashes``, the SHA-256 of each item's file (``{id: hexadecimal}``), and ``ledger``, what was used, changed and
-    left out.
-    """
->>>>>>> evaluator
 
     @property
     def ids(self) -> Ids:
@@ -159,7 +150,7 @@ class KnowsItsImages(Protocol):
         ...
 
     def item_hashes(self) -> Mapping[Id, str] | None:
-        """Give the SHA-256 of each item's file: ``{id: "sha256:..."}``."""
+        """Give the SHA-256 of each item's file: ``{id: hexadecimal digest}``."""
         ...
 
     def ledger_counts(self) -> Mapping[str, Any] | None:
