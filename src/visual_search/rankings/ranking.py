@@ -146,7 +146,22 @@ class Ranking:
                 f"{self._place(first)}; if these are distances, give their negatives"
             )
 
+    def _may_repeat(self) -> bool:
+        """Whether some list holds an item twice; True also where that is not quick to tell.
+
+        Sorting many short lists side by side is tens of times faster than sorting all places together.
+        """
+        widest = int(self.lengths.max(initial=0))
+        if len(self) * widest > 4 * len(self.rows):  # a few long lists among short ones: padding would cost more
+            return True
+        table = np.full((len(self), widest), -1, dtype=np.int64)
+        table[np.arange(widest) < self.lengths[:, None]] = self.rows
+        table.sort(axis=1)
+        return bool(((table[:, 1:] == table[:, :-1]) & (table[:, 1:] >= 0)).any())
+
     def _check_repeats(self) -> None:
+        if not self._may_repeat():
+            return
         keys = self.query_of_position() * max(len(self.items), 1) + self.rows
         keys.sort()
         repeats = np.flatnonzero(keys[1:] == keys[:-1])
