@@ -31,7 +31,6 @@ class ToldIndex:
 
     ids: Ids
     embedder: Embedder | None = field(default_factory=Embedder)
-    extra: dict[str, Any] = field(default_factory=dict)
     metric: str = "cosine"
     engine: str = "flat"
     exact: bool = True
@@ -47,7 +46,17 @@ class FullService(PlainSearch):
 
     def __init__(self, vectors: dict[Id, Any], **told: Any) -> None:
         super().__init__(vectors)
-        self.index = ToldIndex(self.gallery_ids, **told)
+        self.extra = told.get("extra", {})
+        self.index = ToldIndex(self.gallery_ids, **{key: value for key, value in told.items() if key != "extra"})
+
+    def item_places(self) -> Any:
+        return self.extra.get("images")
+
+    def item_hashes(self) -> Any:
+        return self.extra.get("hashes")
+
+    def ledger_counts(self) -> Any:
+        return self.extra.get("ledger")
 
     def embed_images(self, paths: Sequence[Path]) -> Any:
         return np.array([np.loadtxt(path) for path in paths], dtype=np.float32)
