@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from visual_search import evaluate, parse_measure
+from visual_search.evaluation.ties import TieRule
 from visual_search.testing.strategies import Case, cases
 
 Grade = float | None
@@ -271,18 +272,16 @@ def scored_grades(case: Case, query: str) -> list[tuple[float, Grade]]:
 
 
 def brute_force(
-    definition: Definition, case: Case, query: str, rule: str, *, higher_is_better: bool
+    definition: Definition, rankings: list[list[Grade]], judged: list[float], rule: str, *, higher_is_better: bool
 ) -> float | None:
-    """The value of one query; None where it is undefined."""
-    judged = list(case.grades[query].values())
-    pairs = [definition(order, judged) for order in orders(scored_grades(case, query))]
+    """The value over all orders of one query's list; None where it is undefined."""
+    pairs = [definition(order, judged) for order in rankings]
     if rule == "expected":
-        count = len(pairs)
         if isinstance(pairs[0][0], Fraction):
-            above: Number = sum((Fraction(pair[0]) for pair in pairs), Fraction(0)) / count
-            below: Number = sum((Fraction(pair[1]) for pair in pairs), Fraction(0)) / count
+            above: Number = sum((Fraction(pair[0]) for pair in pairs), Fraction(0)) / len(pairs)
+            below: Number = sum((Fraction(pair[1]) for pair in pairs), Fraction(0)) / len(pairs)
         else:
-            above, below = (math.fsum(float(pair[side]) for pair in pairs) / count for side in (0, 1))
+            above, below = (math.fsum(float(pair[side]) for pair in pairs) / len(pairs) for side in (0, 1))
         return float(above / below) if below else None
     values = [above / below for above, below in pairs if below]
     if not values:
@@ -290,39 +289,43 @@ def brute_force(
     return float(max(values) if (rule == "best") == higher_is_better else min(values))
 
 
-@pytest.mark.parametrize("text", DEFINITIONS)
+def same(value: float, wanted: float | None) -> bool:
+    return math.isnan(value) if wanted is None else value == pytest.approx(wanted, abs=1e-12)
+
+
 @pytest.mark.parametrize("rule", ["expected", "best", "worst"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_equals_all_permutations(text: str, rule: str, case: Case) -> None:
-    result = evaluate(case.ranking, case.relevance, [text], ties=rule) if case.run else None  # type: ignore[arg-type]
-    assert result is not None
-    for query, value in zip(result.queries, result[text].values.tolist(), strict=True):
-        better = parse_measure(text).higher_is_better
-        wanted = brute_force(DEFINITIONS[text], case, str(query), rule, higher_is_better=better)
-        if wanted is None:
-            assert math.isnan(value)
-        else:
-            assert value == pytest.approx(wanted, abs=1e-12)
+def test_equals_all_permutations(rule: TieRule, case: Case) -> None:
+    result = evaluate(case.ranking, case.relevance, DEFINITIONS, ties=rule)
+    for row, query in enumerate(map(str, result.queries)):
+        rankings = list(orders(scored_grades(case, query)))
+        judged = list(case.grades[query].values())
+        for text, definition in DEFINITIONS.items():
+            better = parse_measure(text).higher_is_better
+            wanted = brute_force(definition, rankings, judged, rule, higher_is_better=better)
+            assert same(result[text].values[row], wanted), (text, query, result[text].values[row], wanted)
 
 
-@pytest.mark.parametrize("text", DEFINITIONS)
-@settings(max_examples=30, deadline=None)
-@given(case=cases())
-def test_listed_and_id_orders_are_one_permutation(text: str, case: Case) -> None:
-    for rule, key in (
-        ("listed", None),
-        ("id_desc", lambda pair: (pair[1], pair[0])),
-        ("id_asc", lambda pair: (pair[1], tuple(-ord(letter) for letter in pair[0]))),
-    ):
-        result = evaluate(case.ranking, case.relevance, [text], ties=rule)  # type: ignore[arg-type]
-        for query, value in zip(result.queries, result[text].values.tolist(), strict=True):
-            listed = list(case.run.get(str(query), {}).items())
-            ranked = listed if key is None else sorted(listed, key=key, reverse=True)
-            grades = case.grades[str(query)]
-            order = [grades.get(item) for item, _ in ranked if item not in case.ignored[str(query)]]
-            above, below = DEFINITIONS[text](order, list(grades.values()))
-            assert math.isnan(value) if not below else value == pytest.approx(float(above / below), abs=1e-12)
+ORDERS: dict[TieRule, Callable[[list[tuple[str, float]]], list[tuple[str, float]]]] = {
+    "listed": list,
+    "id_desc": lambda listed: sorted(listed, key=lambda pair: (pair[1], pair[0]), reverse=True),
+    "id_asc": lambda listed: sorted(sorted(listed), key=lambda pair: -pair[1]),
+}
+
+
+@pytest.mark.parametrize("rule", ORDERS)
+@settings(max_examples=150, deadline=None)
+@given(case=cases(max_items=8))
+def test_rules_that_name_an_order_take_it(rule: TieRule, case: Case) -> None:
+    result = evaluate(case.ranking, case.relevance, DEFINITIONS, ties=rule)
+    for row, query in enumerate(map(str, result.queries)):
+        ranked = ORDERS[rule](list(case.run.get(query, {}).items()))
+        grades = case.grades[query]
+        order = [grades.get(item) for item, _ in ranked if item not in case.ignored[query]]
+        for text, definition in DEFINITIONS.items():
+            above, below = definition(order, list(grades.values()))
+            assert same(result[text].values[row], float(above / below) if below else None), (text, query)
 
 
 @pytest.mark.parametrize("text", DEFINITIONS)

@@ -24,6 +24,7 @@ __all__ = [
     "FoundItem",
     "Gallery",
     "Index",
+    "KnowsItsImages",
     "KnowsItsItems",
     "SearchService",
     "SearchesInBatches",
@@ -102,12 +103,7 @@ class EmbedderFacts(Protocol):
 
 @runtime_checkable
 class Index(Protocol):
-    """What a service tells of itself through its ``index``, where it has one.
-
-    ``extra`` may have ``images``, where the items' images are (``{"root": folder, "paths": {id: relative path}}``),
-    ``hashes``, the SHA-256 of each item's file (``{id: hexadecimal}``), and ``ledger``, what was used, changed and
-    left out.
-    """
+    """What a service tells of itself through its ``index``, where it has one."""
 
     @property
     def ids(self) -> Ids:
@@ -144,9 +140,21 @@ class Index(Protocol):
         """What made the vectors."""
         ...
 
-    @property
-    def extra(self) -> Mapping[str, Any]:
-        """What the maker of the index added."""
+
+@runtime_checkable
+class KnowsItsImages(Protocol):
+    """A service that tells of the images behind its items; each answer may be None where it does not know."""
+
+    def item_places(self) -> Mapping[str, Any] | None:
+        """Tell where the images are: ``{"root": folder, "paths": {id: path below it, or archive and member}}``."""
+        ...
+
+    def item_hashes(self) -> Mapping[Id, str] | None:
+        """Give the SHA-256 of each item's file: ``{id: "sha256:..."}``."""
+        ...
+
+    def ledger_counts(self) -> Mapping[str, Any] | None:
+        """Count what was used, changed and left out when the index was made."""
         ...
 
 
@@ -191,6 +199,7 @@ class Gallery:
 def gallery_of(service: object) -> Gallery:
     """Ask a service for all that it tells of itself."""
     index = getattr(service, "index", None)
+    images = service if isinstance(service, KnowsItsImages) else None
     if not isinstance(index, Index):
         return Gallery(ids=service.gallery_ids if isinstance(service, KnowsItsItems) else None)
     return Gallery(
@@ -204,7 +213,7 @@ def gallery_of(service: object) -> Gallery:
             "items": len(index.ids),
             "exact": index.exact,
         },
-        ledger=index.extra.get("ledger"),
-        places=index.extra.get("images"),
-        hashes=index.extra.get("hashes"),
+        ledger=None if images is None else images.ledger_counts(),
+        places=None if images is None else images.item_places(),
+        hashes=None if images is None else images.item_hashes(),
     )

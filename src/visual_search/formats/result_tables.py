@@ -45,7 +45,8 @@ def ranking_table(columns: Mapping[str, Any]) -> pa.Table:
         problems.add(f"{name!r}: unknown column; known are {', '.join(kinds)}")
     for name in kinds.keys() - {"distance", "grade"} - columns.keys():
         problems.add(f"{name!r}: column missing")
-    length = len(columns.get("query", ()))
+    problems.raise_if_any(InputError)
+    length = len(columns["query"])
     made = {n: _column(n, columns.get(n, [None] * length), kind, problems) for n, kind in kinds.items()}
     problems.raise_if_any(InputError)
     table = _table(made, problems)
@@ -67,7 +68,8 @@ def queries_table(columns: Mapping[str, Any]) -> pa.Table:
     problems = Problems("queries")
     for name in {"query", "num_relevant"} - columns.keys():
         problems.add(f"{name!r}: column missing")
-    length = len(columns.get("query", ()))
+    problems.raise_if_any(InputError)
+    length = len(columns["query"])
     fixed: dict[str, Any] = {"query": None, "group": None, "category": None, "num_relevant": pa.int64()}
     kinds = fixed | {name: pa.float64() for name in columns if name not in fixed}
     made = {n: _column(n, columns.get(n, [None] * length), kind, problems) for n, kind in kinds.items()}

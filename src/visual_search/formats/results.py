@@ -237,15 +237,13 @@ def _read_json(path: Path) -> Any:
         raise FileFormatError(f"{path.name}: holds {text}, which is not JSON; undefined values are null")
 
     try:
-        return json.loads(path.read_bytes(), parse_constant=refuse)
+        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=refuse)
     except json.JSONDecodeError as problem:
         raise FileFormatError(
             f"{path.name}: not JSON, or cut off: {problem.msg} at line {problem.lineno}, column {problem.colno}"
         ) from problem
     except UnicodeDecodeError as problem:
-        raise FileFormatError(
-            f"{path.name}: not UTF-8 text (byte {problem.start}); a result is a JSON file"
-        ) from problem
+        raise FileFormatError(f"{path.name}: byte {problem.start} is not UTF-8; a result is JSON text") from problem
     except RecursionError as problem:
         raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
 

@@ -16,7 +16,7 @@ from visual_search.images.orientation import orientation_of, without_metadata
 from visual_search.images.pillow_warnings import quiet_pillow
 from visual_search.images.pixel_modes import to_rgb
 from visual_search.images.signatures import ImageFormat, image_format, what_it_is
-from visual_search.images.structure import check_structure, declared_size, frame_count
+from visual_search.images.structure import check_structure, declared_size, frame_count, png_lacks_rows
 
 __all__ = ["DecodedImage", "DecodingRules", "decode"]
 
@@ -173,7 +173,7 @@ def decode(
     if not data:
         raise UndecodableImageError("an empty file: 0 bytes")
     if len(data) > rules.max_bytes:
-        raise UndecodableImageError(f"{len(data)} bytes, more than max_bytes={rules.max_bytes}")
+        raise UndecodableImageError(f"too many bytes: {len(data)}, more than max_bytes={rules.max_bytes}")
     kind = image_format(data)
     if kind is None:
         raise UndecodableImageError(f"not an image: {what_it_is(data)}")
@@ -197,14 +197,16 @@ def _decoded(
     frames = frame_count(image, data, kind)
     changes: tuple[str, ...] = (f"first frame: of {frames}",) if frames > 1 else ()
     samples = samples_of(image, data, kind)
-    # Pillow turns a TIFF while it loads and forgets how it lay; a JPEG's draft needs to know before, too.
-    before = orientation_of(image)
-    if target_size is not None and kind == "JPEG":
-        changes += _draft(image, target_size, turned=before.value > 4)
+    # Pillow turns a TIFF while it loads and forgets how it lay, and a JPEG's draft needs to know before, too; the
+    # others are asked once loaded, since a PNG may tell after its pixels.
+    early = orientation_of(image) if kind in ("TIFF", "JPEG") else None
+    if early is not None and target_size is not None and kind == "JPEG":
+        changes += _draft(image, target_size, turned=early.value > 4)
     image.load()
+    if kind == "PNG" and png_lacks_rows(data, image):
+        raise UndecodableImageError("truncated or damaged PNG: rows are missing")
     mode = image.mode
-    # A PNG may tell its orientation after its pixels.
-    orientation = before if kind == "TIFF" else orientation_of(image)
+    orientation = early or orientation_of(image)
     pixels, said = to_rgb(image, samples, rules.background)
     changes += said + orientation.said
     if kind == "TIFF":
@@ -217,7 +219,9 @@ def _decoded(
 
 def _check_size(size: tuple[int, int] | None, rules: DecodingRules) -> None:
     if size is not None and size[0] * size[1] > rules.max_pixels:
-        raise UndecodableImageError(f"{size[0]} x {size[1]} pixels, more than max_pixels={rules.max_pixels}")
+        raise UndecodableImageError(
+            f"too many pixels: {size[0]} x {size[1]}, more than max_pixels={rules.max_pixels}"
+        )
 
 
 def _draft(image: Image.Image, target_size: tuple[int, int], *, turned: bool) -> tuple[str, ...]:
@@ -234,7 +238,7 @@ def _reason(kind: ImageFormat, error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"a {kind} for which there is not enough memory"
     if isinstance(error, Image.DecompressionBombError):
-        return f"a {kind} of more pixels than Pillow allows; raise PIL.Image.MAX_IMAGE_PIXELS to read it"
+        return "too many pixels: more than Pillow allows; raise PIL.Image.MAX_IMAGE_PIXELS as well to read it"
     complaint = " ".join(str(error).split())
     complaint = re.sub(r"<[^>]*> ?|0x[0-9a-f]+", "", complaint)[:_LONGEST_COMPLAINT]
     return f"truncated or damaged {kind}: {complaint or type(error).__name__}"

@@ -55,7 +55,7 @@ def walk_folder(root: Path, *, into_hidden: bool = False, depth: int | None = No
         except OSError as error:
             if not prefix:
                 raise
-            yield FoundFile(prefix, f"a folder that {why_unreadable(error)}")
+            yield FoundFile(prefix, f"a folder, not entered: {why_unreadable(error)}")
 
 
 def _kind_reason(entry: os.DirEntry[str]) -> str | None:

@@ -51,7 +51,7 @@ def orientation_of(image: Image.Image) -> Orientation:
     A damaged EXIF block does not cost the picture: it is taken as it lies, and that is said.
     """
     try:
-        stated = image.getexif().get(ExifTags.Base.Orientation, 1)
+        stated = _stated(image)
     except _EXIF_ERRORS:
         return Orientation(1, ("EXIF unreadable",))
     # libheif has turned the picture already and left word of it here.
@@ -61,6 +61,17 @@ def orientation_of(image: Image.Image) -> Orientation:
     if isinstance(stated, int) and stated in _TURNS:
         return Orientation(stated, (f"rotated: orientation {stated}",))
     return Orientation()
+
+
+def _stated(image: Image.Image) -> object:
+    block = image.info.get("exif")
+    if isinstance(block, bytes):
+        # The JPEG plugin has read the block before and hidden that it is damaged, so it is read anew.
+        exif = Image.Exif()
+        exif.load(block)
+        if ExifTags.Base.Orientation in exif:
+            return exif[ExifTags.Base.Orientation]
+    return image.getexif().get(ExifTags.Base.Orientation, 1)
 
 
 def without_metadata(image: Image.Image) -> Image.Image:

@@ -96,6 +96,20 @@ class Ranking:
     def __iter__(self) -> Iterator[Id]:
         return iter(self.queries)
 
+    def rounded_to_float32(self) -> Ranking:
+        """The same lists with scores as float32 has them, which may make some equal; the order stays."""
+        if self.scores.dtype == np.float32:
+            return self
+        with np.errstate(over="ignore"):
+            scores = self.scores.astype(np.float32)
+        return Ranking(self.queries, self.items, self.offsets, self.rows, scores)
+
+    def where_positive(self) -> Ranking:
+        """The same lists without the items that score 0 or below."""
+        kept = self.scores > 0
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return Ranking(self.queries, self.items, before[self.offsets], self.rows[kept], self.scores[kept])
+
     def query_of_position(self) -> Int64Array:
         """For each position the row of its query, int64 of shape (total,)."""
         return np.repeat(np.arange(len(self), dtype=np.int64), self.lengths)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.draws import weighted_inverse_ranks
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import cutoff, number, number_text
 from visual_search.evaluation.measures.sums import harmonic_sum
 from visual_search.evaluation.positions import GainGroups, Positions
@@ -70,6 +70,11 @@ class ERR(Measure):
 
     max_grade: float = number(None, about="the highest grade of the scale", low=1)
     k: int | str | None = cutoff(required=False)
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero"
 
     @property
     def words(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import cutoff
 from visual_search.evaluation.positions import Positions
 
@@ -52,6 +52,11 @@ class Judged(Measure):
     averages: ClassVar[tuple[str, ...]] = ("macro", "micro", "median")
 
     k: int | str | None = cutoff()
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "counted"
 
     @property
     def words(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,11 @@ from visual_search.evaluation.measures.parameters import check, choice, declared
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.ties import TIE_RULES, TieRule, checked_tie_rule
 
-__all__ = ["Measure", "MeasureValues"]
+__all__ = ["EmptyRule", "Measure", "MeasureValues"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+EmptyRule: TypeAlias = Literal["undefined", "zero", "counted"]
 
 _SHARED = ("average", "empty", "ties")
 
@@ -85,6 +86,7 @@ class Measure(ABC):
     higher_is_better: ClassVar[bool] = True
     averages: ClassVar[tuple[str, ...]] = ("macro", "median")
 
+    # The order of fields here is the order of parameters in tables; each family adds its own.
     average: str = choice("macro", "macro", "micro", "median", about="how the queries become one number")
     empty: str = choice("undefined", "undefined", "zero", about="what an undefined query counts as")
     ties: str = choice("call", "call", *TIE_RULES, about="a tie rule that overrides the call's")
@@ -116,6 +118,11 @@ class Measure(ABC):
         """The rank down to which the list is read: a number, "R" or None for the whole list."""
         depth: int | str | None = getattr(self, "k", None)
         return depth
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is: undefined, 0 and counted, or counted as any other."""
+        return "undefined"
 
     @property
     def words(self) -> str:

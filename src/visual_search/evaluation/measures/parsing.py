@@ -29,7 +29,7 @@ def parse_measure(text: str | Measure, *, defaults: Defaults | None = None) -> M
     text : str
         ``"nDCG@10"``, ``"AP(denominator=min)@100"``, ``"P_5"``, ``"map"``, ... A measure is returned as it is.
     defaults : mapping, optional
-        For a family's name, values of parameters the text does not give; a preset's.
+        For a family's name, values of parameters for a text that chooses none; a preset's.
 
     Returns
     -------
@@ -68,9 +68,13 @@ def parse_measure(text: str | Measure, *, defaults: Defaults | None = None) -> M
         allowed = ", ".join(table)
         raise InputError(f"measure {text!r}: {name} has no parameter {', '.join(unknown)}; it has {allowed}")
     values = {key: table[key][1].read(value) if key in table else value for key, value in given.items()}
-    if defaults is not None:
-        values = {**defaults.get(name, {}), **values}
-    return family.from_parameters(values)
+    if defaults is None or name not in defaults or values.keys() & _choices(family):
+        return family.from_parameters(values)
+    try:
+        return family.from_parameters({**defaults[name], **values})
+    except InputError:
+        # A default that does not go with what was given (min(R, k) without a k) is not what was meant.
+        return family.from_parameters(values)
 
 
 def parse_measures(texts: Iterable[str | Measure], *, defaults: Defaults | None = None) -> tuple[Measure, ...]:
@@ -78,6 +82,12 @@ def parse_measures(texts: Iterable[str | Measure], *, defaults: Defaults | None 
     if isinstance(texts, str):
         raise InputError(f"measures={texts!r} is one text; give a list of them, [{texts!r}]")
     return tuple(dict.fromkeys(parse_measure(text, defaults=defaults) for text in texts))
+
+
+def _choices(family: type[Measure]) -> set[str]:
+    """Parameters that make a convention; whoever gives one has chosen, and no default changes it."""
+    shared = declared(Measure)
+    return {name for name, (_, parameter) in declared(family).items() if parameter.kind == "choice"} - shared.keys()
 
 
 def _given(text: str, inside: str) -> dict[str, str]:

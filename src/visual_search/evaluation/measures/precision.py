@@ -13,7 +13,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation.measures.draws import classes_of, last_relevant_chances, weighted_inverse_ranks
 from visual_search.evaluation.measures.extreme_ranks import last_groups
 from visual_search.evaluation.measures.hits import expected_hits
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import choice, cutoff, threshold
 from visual_search.evaluation.measures.recall import Recall
 from visual_search.evaluation.positions import Positions
@@ -81,6 +81,11 @@ class Precision(Measure):
     def from_parameters(cls, values: Mapping[str, Any]) -> Measure:
         """One formula, one name: hits over min(R, k) is a recall."""
         return Recall(**values) if values.get("denominator") == "min" else cls(**values)
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero"
 
     @property
     def words(self) -> str:

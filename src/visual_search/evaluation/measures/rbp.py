@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import cutoff, number, number_text, threshold
 from visual_search.evaluation.positions import Positions
 
@@ -56,6 +56,11 @@ class RBP(Measure):
     p: float = number(0.8, about="probability to go on to the next item", low=0, high=1, open_ends=True, named=True)
     k: int | str | None = cutoff(required=False)
     rel: float = threshold()
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero"
 
     @property
     def words(self) -> str:
