@@ -152,6 +152,19 @@ class Result(Mapping[str, MeasureResult]):
         self._measured = dict(measured)
         self._reader = reader
 
+    def replaced(self, measured: Mapping[Measure, MeasureResult], *, preset: str | None = None) -> Result:
+        """The same result with other values; all else is kept, and ``preset`` too where it is left out."""
+        return Result(
+            self.queries,
+            measured,
+            ties=self.ties,
+            preset=self.preset if preset is None else preset,
+            reader=self._reader,
+            missing_queries=self.missing_queries,
+            unjudged_queries=self.unjudged_queries,
+            notes=self.notes,
+        )
+
     @property
     def measures(self) -> tuple[Measure, ...]:
         """What was measured, in the order asked for."""
