@@ -152,11 +152,13 @@ class Result(Mapping[str, MeasureResult]):
         self._measured = dict(measured)
         self._reader = reader
 
-    def replaced(self, measured: Mapping[Measure, MeasureResult], *, preset: str | None = None) -> Result:
-        """The same result with other values; all else is kept, and ``preset`` too where it is left out."""
+    def replaced(
+        self, measured: Mapping[Measure, MeasureResult] | None = None, *, preset: str | None = None
+    ) -> Result:
+        """The same result with other values or under the name of a preset; what is left out is kept."""
         return Result(
             self.queries,
-            measured,
+            self._measured if measured is None else measured,
             ties=self.ties,
             preset=self.preset if preset is None else preset,
             reader=self._reader,
