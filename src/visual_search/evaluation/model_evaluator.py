@@ -194,11 +194,9 @@ class ModelEvaluator:
         positions = replace(join(ranking, relevance), gallery_size=size)
         left_out = rules.left_out(positions)
         measured = without_queries(evaluate_positions(positions, guide.all, ties=rules.ties), left_out)
-        measured = measured.replaced(
-            dict(zip(measured.measures, measured.values(), strict=True)), preset=rules.name
-        )
         groups = [query.group for query in dataset.queries]
-        return with_intervals(measured, groups=groups, resampling=self.resampling), left_out
+        measured = with_intervals(measured, groups=groups, resampling=self.resampling)
+        return measured.replaced(preset=rules.name), left_out
 
 
 def evaluate_model(
