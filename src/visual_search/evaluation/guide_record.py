@@ -43,7 +43,7 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         **numbers["hit_rate"],
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "preset": "guide",
+        "preset": result.measures.preset,
         "ties": result.measures.ties,
         "protocol": None if result.protocol is None else dict(result.protocol),
         "dataset": result.dataset.name,

@@ -44,19 +44,27 @@ class ToldIndex:
 class FullService(PlainSearch):
     """A plain search that tells of its index and embeds images: three numbers in a text file."""
 
-    def __init__(self, vectors: dict[Id, Any], **told: Any) -> None:
+    def __init__(
+        self,
+        vectors: dict[Id, Any],
+        *,
+        places: dict[str, Any] | None = None,
+        hashes: dict[Id, str] | None = None,
+        ledger: dict[str, Any] | None = None,
+        **told: Any,
+    ) -> None:
         super().__init__(vectors)
-        self.extra = told.get("extra", {})
-        self.index = ToldIndex(self.gallery_ids, **{key: value for key, value in told.items() if key != "extra"})
+        self.index = ToldIndex(self.gallery_ids, **told)
+        self._told = places, hashes, ledger
 
-    def item_places(self) -> Any:
-        return self.extra.get("images")
+    def item_places(self) -> dict[str, Any] | None:
+        return self._told[0]
 
-    def item_hashes(self) -> Any:
-        return self.extra.get("hashes")
+    def item_hashes(self) -> dict[Id, str] | None:
+        return self._told[1]
 
-    def ledger_counts(self) -> Any:
-        return self.extra.get("ledger")
+    def ledger_counts(self) -> dict[str, Any] | None:
+        return self._told[2]
 
     def embed_images(self, paths: Sequence[Path]) -> Any:
         return np.array([np.loadtxt(path) for path in paths], dtype=np.float32)
