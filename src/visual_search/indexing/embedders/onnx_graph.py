@@ -13,7 +13,11 @@ from visual_search.indexing.embedders.onnx_options import Layout, OnnxOptions, P
 
 __all__ = ["ImageInput", "VectorOutput", "image_input", "vector_output"]
 
-_TYPES: dict[str, type[np.generic]] = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(uint8)": np.uint8}
+_TYPES: dict[str, type[np.generic]] = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(uint8)": np.uint8,
+}
 _DEFAULT_SIDE = 224
 
 
