@@ -52,6 +52,7 @@ def a_record(**changes: Any) -> dict[str, Any]:
 def a_ranking(**changes: Any) -> dict[str, Any]:
     columns = {
         "query": ["q1", "q1", "q2", "q2"],
+        "position": [1, 2, 1, 2],
         "rank": [1, 2, 1, 2],
         "item": ["a", "b", "b", "a"],
         "score": [0.9, 0.1, 0.8, 0.7],
@@ -110,6 +111,7 @@ class TestRoundTrip:
         kinds = [str(kind) for kind in table.schema.types]
         assert dict(zip(table.schema.names, kinds, strict=True)) == {
             "query": "string",
+            "position": "int32",
             "rank": "int32",
             "item": "string",
             "score": "double",

@@ -1,4 +1,4 @@
-"""Killed at 20 moments spread over the run and at 5 inside the save: the old index or the new one, never neither."""
+"""Killed at 20 moments spread over the run and 5 inside the save: the old index or the new one, never neither."""
 
 import json
 import subprocess
