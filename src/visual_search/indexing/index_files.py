@@ -96,11 +96,11 @@ def load_parts(path: Path) -> IndexParts:
     while True:
         try:
             return _load(folder, manifest)
-        except FileFormatError:
-            # Another process may have saved meanwhile, which replaces the files the old manifest names.
+        except (FileFormatError, FileNotFoundError) as error:
+            # Another process may have saved meanwhile, which takes away the files that the old manifest names.
             current = folder.read_manifest()
             if current.files == manifest.files:
-                raise
+                raise FileFormatError(str(error)) from error
             manifest = current
 
 
