@@ -100,7 +100,9 @@ def load_parts(path: Path) -> IndexParts:
             # Another process may have saved meanwhile, which takes away the files that the old manifest names.
             current = folder.read_manifest()
             if current.files == manifest.files:
-                raise FileFormatError(str(error)) from error
+                if isinstance(error, FileNotFoundError):
+                    raise FileFormatError(f"{path}: {error.filename} went away while it was read") from error
+                raise
             manifest = current
 
 
