@@ -32,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 MAY_IMPORT["workflows"] = MAY_IMPORT["reports"] | {"reports", "__init__"}
 MAY_IMPORT["cli"] = MAY_IMPORT["workflows"] | {"workflows"}
 MAY_IMPORT["web"] = MAY_IMPORT["workflows"] | {"workflows"}
+MAY_IMPORT["__main__"] = {"cli"}
 
 
 def room_of(path: Path) -> str:

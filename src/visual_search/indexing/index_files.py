@@ -6,22 +6,23 @@ import hashlib
 import json
 import platform
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from visual_search.errors import FileFormatError, InputError
+from visual_search.errors import FileFormatError, InputError, Problems
 from visual_search.formats.fingerprint import fingerprint_bytes
 from visual_search.indexing.embedders.contract import EmbedderDescription
 from visual_search.indexing.engines.contract import Engine
 from visual_search.indexing.engines.registry import engine_class
 from visual_search.indexing.id_table import IdTable
 from visual_search.indexing.index_folder import IndexFolder
-from visual_search.indexing.manifest import Manifest
+from visual_search.indexing.manifest import REQUIRED_ROLES, Manifest, attachment_pattern
 
-__all__ = ["IndexParts", "check_extra", "contents_fingerprint", "load_parts", "save_parts"]
+__all__ = ["IndexParts", "check_attachments", "check_extra", "contents_fingerprint", "load_parts", "save_parts"]
 
 _BLOCK_BYTES = 1 << 24
 
@@ -33,6 +34,7 @@ class IndexParts(NamedTuple):
     table: IdTable
     embedder: EmbedderDescription | None
     extra: dict[str, Any]
+    attachments: dict[str, bytes]
     created: str | None
     fingerprint: str | None
 
@@ -61,9 +63,21 @@ def check_extra(extra: Any) -> None:
         raise InputError(f"extra: {error}; it is kept in the manifest, so it must be what JSON can hold") from error
 
 
+def check_attachments(attachments: Any) -> None:
+    """Refuse attachments that are not bytes under a plain file name, before anything is written."""
+    problems = Problems("attachments")
+    for name, content in attachments.items():
+        if not isinstance(name, str) or not attachment_pattern.fullmatch(name):
+            problems.add(f"{name!r}: a name is lower-case letters and a suffix, such as 'ledger.jsonl'")
+        if not isinstance(content, bytes):
+            problems.add(f"{name!r}: got {type(content).__name__}; must be bytes")
+    problems.raise_if_any(InputError)
+
+
 def save_parts(path: Path, parts: IndexParts) -> Manifest:
     """Write an index into its folder, whole or not at all."""
     check_extra(parts.extra)
+    check_attachments(parts.attachments)
     engine, table = parts.engine, parts.table
     folder = IndexFolder(path)
     with folder.saving():
@@ -71,6 +85,9 @@ def save_parts(path: Path, parts: IndexParts) -> Manifest:
             "vectors": folder.store("vectors", engine.file_suffix, engine.save),
             "ids": folder.store("ids", "json", table.save),
         }
+        for name, content in parts.attachments.items():
+            stem, _, suffix = name.partition(".")
+            files[name] = folder.store(f"attached-{stem}", suffix, partial(_write, content=content))
         manifest = Manifest(
             metric=engine.metric,
             engine=engine.name,
@@ -116,7 +133,20 @@ def _load(folder: IndexFolder, manifest: Manifest) -> IndexParts:
     stated = {"dimension": manifest.dimension, "vectors": manifest.count, "ids": manifest.count}
     if found != stated:
         raise FileFormatError(f"{folder.path}: its files hold {found}, but its manifest says {stated}")
-    return IndexParts(engine, table, manifest.embedder, manifest.extra, manifest.created, manifest.fingerprint)
+    attachments = {role: path.read_bytes() for role, path in paths.items() if role not in REQUIRED_ROLES}
+    return IndexParts(
+        engine,
+        table,
+        manifest.embedder,
+        manifest.extra,
+        attachments,
+        manifest.created,
+        manifest.fingerprint,
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
 
 
 def _versions(engine: Engine) -> dict[str, str]:

@@ -135,7 +135,9 @@ class IndexFolder:
 
 
 def _is_ours(name: str) -> bool:
-    unfinished = name.endswith(".tmp") and name.startswith((".vectors-", ".ids-", f".{MANIFEST_NAME}."))
+    unfinished = name.endswith(".tmp") and name.startswith(
+        (".vectors-", ".ids-", ".attached-", f".{MANIFEST_NAME}.")
+    )
     return unfinished or companion_pattern.fullmatch(name) is not None
 
 

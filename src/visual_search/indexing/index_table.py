@@ -19,7 +19,14 @@ from visual_search.indexing.engines.faiss_adoption import adopt_faiss
 from visual_search.indexing.engines.registry import create_engine
 from visual_search.indexing.id_table import IdTable
 from visual_search.indexing.incoming import checked_items, checked_vectors, listed
-from visual_search.indexing.index_files import IndexParts, check_extra, contents_fingerprint, load_parts, save_parts
+from visual_search.indexing.index_files import (
+    IndexParts,
+    check_attachments,
+    check_extra,
+    contents_fingerprint,
+    load_parts,
+    save_parts,
+)
 from visual_search.indexing.nearest import Nearest, ragged_ranking
 from visual_search.indexing.readers_writer import ReadersWriterLock
 from visual_search.indexing.vector_checks import Findings, checked_depth
@@ -49,6 +56,13 @@ class VectorIndex:
         What makes the vectors; kept in the manifest, so that queries are embedded alike.
     **settings : int
         The engine's settings, such as ``ef_search=128``; an unknown one is an error that lists what there is.
+
+    Attributes
+    ----------
+    extra : dict
+        What JSON can hold, kept in the manifest: whoever makes the index may say how.
+    attachments : dict of str to bytes
+        Files of the maker's own, kept beside the vectors and checked like them: ``{"ledger.jsonl": b"..."}``.
 
     Raises
     ------
@@ -105,6 +119,7 @@ class VectorIndex:
         self._created: str | None = None
         self._fingerprint: str | None = None
         self.extra: dict[str, Any] = {}
+        self.attachments: dict[str, bytes] = {}
         self._changing = threading.RLock()
         self._lock = ReadersWriterLock()
 
@@ -335,11 +350,18 @@ class VectorIndex:
         if self._dimension is None:
             raise InputError("save: an index without vectors and without a dimension; add vectors first")
         check_extra(self.extra)
+        check_attachments(self.attachments)
         with self._changing:
             if 2 * self._engine.tombstones > len(self._table):
                 self.compact()
             parts = IndexParts(
-                self._engine, self._table, self._embedder, self.extra, self._created, self.fingerprint()
+                self._engine,
+                self._table,
+                self._embedder,
+                self.extra,
+                self.attachments,
+                self._created,
+                self.fingerprint(),
             )
             self._created = save_parts(Path(path), parts).created
 
@@ -414,7 +436,7 @@ class VectorIndex:
         engine, names, rows = adopt_faiss(Path(path), ids, metric)
         index = cls(engine.dimension, metric, engine.name, embedder=embedder)
         next_row = len(engine) + engine.tombstones
-        index._take(IndexParts(engine, IdTable(names, rows, next_row), embedder, {}, None, None))
+        index._take(IndexParts(engine, IdTable(names, rows, next_row), embedder, {}, {}, None, None))
         return index
 
     def _take(self, parts: IndexParts) -> None:
@@ -423,6 +445,7 @@ class VectorIndex:
         self._table = parts.table
         self._embedder = parts.embedder
         self.extra = dict(parts.extra)
+        self.attachments = dict(parts.attachments)
         self._created = parts.created
         self._fingerprint = parts.fingerprint
 

@@ -12,13 +12,25 @@ from visual_search.errors import FileFormatError, Problems
 from visual_search.indexing.embedders.contract import EmbedderDescription
 from visual_search.indexing.engines.contract import METRICS, Metric
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "MANIFEST_NAME", "Companion", "Manifest", "companion_pattern"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "MANIFEST_NAME",
+    "REQUIRED_ROLES",
+    "Companion",
+    "Manifest",
+    "attachment_pattern",
+    "companion_pattern",
+]
 
 FORMAT = "visual-search index"
 FORMAT_VERSION = 1
 MANIFEST_NAME = "manifest.json"
 
-companion_pattern = re.compile(r"(vectors|ids)-[0-9a-f]{8,64}\.[a-z0-9]{1,16}")
+REQUIRED_ROLES = ("vectors", "ids")
+
+attachment_pattern = re.compile(r"[a-z]{1,32}\.[a-z0-9]{1,16}")
+companion_pattern = re.compile(r"(vectors|ids|attached-[a-z]{1,32})-[0-9a-f]{8,64}\.[a-z0-9]{1,16}")
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "metric": (str,),
@@ -64,7 +76,7 @@ class Manifest:
     versions : dict
         Of this package, NumPy, Python and the engine's library at the time of saving.
     files : dict of str to Companion
-        ``vectors`` and ``ids``.
+        ``vectors``, ``ids``, and what was attached, by the name it was given.
     embedder : EmbedderDescription or None
         What made the vectors.
     extra : dict
@@ -126,7 +138,8 @@ class Manifest:
         for name, least in (("dimension", 1), ("count", 0), ("tombstones", 0)):
             if record[name] < least:
                 problems.add(f"{name}: {record[name]}; must be at least {least}")
-        files = {role: _companion(role, record["files"].get(role), problems) for role in ("vectors", "ids")}
+        roles = [*REQUIRED_ROLES, *(role for role in record["files"] if role not in REQUIRED_ROLES)]
+        files = {role: _companion(role, record["files"].get(role), problems) for role in roles}
         embedder = None
         if record["embedder"] is not None:
             try:

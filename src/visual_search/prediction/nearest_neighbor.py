@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
+from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id, Ids
+from visual_search.images.decoding import DecodingRules
 from visual_search.indexing.embedders.contract import Embedder, TextEmbedder
 from visual_search.indexing.index_table import VectorIndex
+from visual_search.indexing.item_images import ItemImages, images_of
 from visual_search.indexing.nearest import Nearest, ragged_ranking
 from visual_search.indexing.vector_checks import checked_depth
 from visual_search.prediction.exclusion import Exclude, Exclusions
 from visual_search.prediction.near_duplicates import checked_threshold, distinct
-from visual_search.prediction.query_images import Decode, ImageSource, check_embedder, embed_images, embedder_of
+from visual_search.prediction.query_images import QueryImage, check_embedder, embed_images, embedder_of
 from visual_search.prediction.response import SearchResponse, SearchResult
 from visual_search.rankings.ranking import Ranking
 
@@ -40,8 +44,8 @@ class NearestNeighborSearch:
     embedder : Embedder, optional
         What turns query images into vectors. Left out, the one that the index manifest names is made when it is
         first needed; given, it must be the same.
-    decode : callable, optional
-        From an image file's bytes to an RGB image; the package's decoder with its usual rules where left out.
+    rules : DecodingRules, optional
+        How query images are decoded; as the index's images were, where left out.
 
     Convention
     ----------
@@ -60,10 +64,10 @@ class NearestNeighborSearch:
     """
 
     def __init__(
-        self, index: VectorIndex, embedder: Embedder | None = None, *, decode: Decode | None = None
+        self, index: VectorIndex, embedder: Embedder | None = None, *, rules: DecodingRules | None = None
     ) -> None:
         self.index = index
-        self._decode = decode
+        self._rules = rules
         self._embedder = embedder
         self._making_embedder = threading.Lock()
         if embedder is not None:
@@ -178,7 +182,7 @@ class NearestNeighborSearch:
         return ragged_ranking(queries, found, exclusions.kept(found, k))
 
     def search_image(
-        self, image: ImageSource, k: int = 10, *, query_id: Id | None = None, **options: Any
+        self, image: QueryImage, k: int = 10, *, query_id: Id | None = None, **options: Any
     ) -> SearchResponse:
         """Search by an image file or its bytes; ``options`` as for ``search``.
 
@@ -220,7 +224,7 @@ class NearestNeighborSearch:
             )
         return self.search(embedder.embed_text([text])[0], text if query_id is None else query_id, k, **options)
 
-    def embed_images(self, paths: Iterable[ImageSource]) -> Vectors:
+    def embed_images(self, paths: Iterable[QueryImage]) -> Vectors:
         """Embed image files (or their bytes) as the index's images were, float32 of shape (n, dimension).
 
         Raises
@@ -230,7 +234,30 @@ class NearestNeighborSearch:
         FingerprintError
             The embedder that can be made here is not the one the index names: other weights, for example.
         """
-        return embed_images(self.embedder, paths, self._decode)
+        rules = self._rules
+        if rules is None and self._images is not None:
+            rules = self._images.rules
+        return embed_images(self.embedder, paths, rules)
+
+    def item_places(self) -> dict[str, Any] | None:
+        """Where the images are, as ``{"root": ..., "paths": {id: ...}}``; None where the index does not say."""
+        return None if self._images is None else self._images.places()
+
+    def item_location(self, item: Id) -> ImageLocation | None:
+        """Where one item's image is; None where the index does not say."""
+        return None if self._images is None else self._images.location(item)
+
+    def item_hashes(self) -> dict[Id, str] | None:
+        """SHA-256 of each item's file; None where the index does not say."""
+        return None if self._images is None else self._images.hashes()
+
+    def ledger_counts(self) -> dict[str, Any] | None:
+        """How many files were used, changed and left out when the index was made; None where it does not say."""
+        return None if self._images is None else self._images.counts()
+
+    @cached_property
+    def _images(self) -> ItemImages | None:
+        return images_of(self.index)
 
     def _reachable(self, k: int) -> int:
         return max(1, min(k, len(self.index)))

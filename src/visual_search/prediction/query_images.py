@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from PIL.Image import Image
 
 from visual_search.errors import DimensionError, FingerprintError, InputError, Problems, UndecodableImageError
+from visual_search.images.decoding import DecodingRules
+from visual_search.images.image_source import ImageBytes, ImageSource
 from visual_search.indexing.embedders.contract import Embedder, EmbedderDescription, describe
+from visual_search.indexing.embedding import embed_sources
 
-__all__ = ["Decode", "ImageSource", "check_embedder", "embed_images", "embedder_of"]
+__all__ = ["QueryImage", "check_embedder", "embed_images", "embedder_of"]
 
 Vectors = npt.NDArray[np.float32]
-ImageSource: TypeAlias = str | os.PathLike[str] | bytes
-Decode: TypeAlias = Callable[[bytes], Image]
-
-_DECODING_THREADS = min(4, os.cpu_count() or 1)
+QueryImage: TypeAlias = str | os.PathLike[str] | bytes
 
 
 def embedder_of(described: EmbedderDescription | None) -> Embedder:
@@ -64,17 +61,17 @@ def check_embedder(embedder: Embedder, described: EmbedderDescription | None, di
     problems.raise_if_any(FingerprintError)
 
 
-def embed_images(embedder: Embedder, sources: Iterable[ImageSource], decode: Decode | None = None) -> Vectors:
-    """Embed image files or bytes, in order, in batches of the embedder's own size.
+def embed_images(embedder: Embedder, images: Iterable[QueryImage], rules: DecodingRules | None = None) -> Vectors:
+    """Embed image files or bytes, in order, exactly as indexing embeds them.
 
     Parameters
     ----------
     embedder : Embedder
-        Its ``prepare`` runs in a few threads, its ``embed`` in this one.
-    sources : iterable of path or bytes
+        Threads decode and prepare while it embeds.
+    images : iterable of path or bytes
         What to embed.
-    decode : callable, optional
-        From a file's bytes to an RGB image; the package's decoder with its usual rules where left out.
+    rules : DecodingRules, optional
+        Those the index was made by.
 
     Returns
     -------
@@ -85,44 +82,19 @@ def embed_images(embedder: Embedder, sources: Iterable[ImageSource], decode: Dec
     UndecodableImageError
         Files that cannot be read or are not images, all of them listed; nothing is returned for the others.
     """
-    decode = decode or _decoded
     problems = Problems("images")
-    vectors: list[Vectors] = []
-    with ThreadPoolExecutor(_DECODING_THREADS) as pool:
-        for batch in _batches(sources, embedder.batch_size):
-            prepared = list(pool.map(lambda source: _prepared(embedder, source, decode), batch))
-            for source, array in zip(batch, prepared, strict=True):
-                if isinstance(array, str):
-                    problems.add(f"{_named(source)}: {array}")
-            if not len(problems):
-                vectors.append(embedder.embed(np.stack(prepared)))
+    parts = [np.empty((0, embedder.dimension), dtype=np.float32)]
+    sources = [_source(number, image) for number, image in enumerate(images, 1)]
+    for batch in embed_sources(sources, embedder, rules=rules):
+        parts.append(batch.vectors)
+        for entry in batch.entries:
+            if entry.reason is not None:
+                problems.add(f"{entry.id}: {entry.reason}")
     problems.raise_if_any(UndecodableImageError)
-    return np.concatenate(vectors) if vectors else np.empty((0, embedder.dimension), dtype=np.float32)
+    return np.concatenate(parts)
 
 
-def _prepared(embedder: Embedder, source: ImageSource, decode: Decode) -> npt.NDArray[Any] | str:
-    """The prepared image, or in words why there is none."""
-    try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
-        image = decode(data)
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error}); look at the path"
-    except UndecodableImageError as error:
-        return str(error)
-    return embedder.prepare(image)
-
-
-def _decoded(data: bytes) -> Image:
-    from visual_search.images.decoding import decode
-
-    return decode(data).pixels
-
-
-def _batches(sources: Iterable[ImageSource], size: int) -> Iterator[list[ImageSource]]:
-    rest = iter(sources)
-    while batch := list(islice(rest, max(1, size))):
-        yield batch
-
-
-def _named(source: ImageSource) -> str:
-    return f"{len(source):,} bytes given" if isinstance(source, bytes) else os.fspath(source)
+def _source(number: int, image: QueryImage) -> ImageSource:
+    if isinstance(image, bytes):
+        return ImageBytes(f"image {number} ({len(image):,} bytes given)", Path(), data=image)
+    return ImageSource(os.fspath(image), Path(image))
