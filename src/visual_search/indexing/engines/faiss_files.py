@@ -58,7 +58,7 @@ def unwrapped(index: Any) -> tuple[Any, Int64Array | None]:
         return index, None
     rows = faiss.vector_to_array(index.id_map).astype(np.int64)
     structure = faiss.downcast_index(index.index)
-    if index.own_fields:
-        index.own_fields = False  # else the wrapper frees the structure when it goes
-        structure.this.own(True)  # noqa: FBT003 - SWIG takes it by position
+    # The wrapper frees the structure when it goes, so it must stay. (Moving ownership to the structure instead
+    # corrupts SWIG's table of types after a few hundred files, seen with FAISS 1.15.)
+    structure.referenced_objects = [index]
     return structure, rows
