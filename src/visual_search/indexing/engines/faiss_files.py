@@ -21,7 +21,9 @@ def write_with_rows(structure: Any, rows: Int64Array, path: Path) -> None:
 
     # IndexIDMap takes only an empty index, so it is made around an empty one and then given the full one.
     wrapper = faiss.IndexIDMap(faiss.IndexFlat(structure.d, structure.metric_type))
-    wrapper.index = structure
+    # Assigning takes the ownership from the Python object assigned, here from a second one that has none to lose:
+    # else nobody would free the structure.
+    wrapper.index = faiss.downcast_index(structure)
     wrapper.ntotal = structure.ntotal
     faiss.copy_array_to_vector(np.ascontiguousarray(rows), wrapper.id_map)
     faiss.write_index(wrapper, str(path))
