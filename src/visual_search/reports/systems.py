@@ -188,9 +188,13 @@ def load_systems(results: Sequence[StoredResult], *, baseline: str | None = None
         raise InputError(f"baseline: no result of a model named {baseline!r}; there are {sorted(set(names))}")
     keys = [(name, _protocol(result.record)) for name, result in zip(names, results, strict=True)]
     twice = Counter(keys)
+    taken: set[tuple[str, tuple[str, str]]] = set()
     systems = []
     for number, ((name, protocol), result) in enumerate(zip(keys, results, strict=True), start=1):
         label = f"{name} ({result.path.name})" if twice[name, protocol] > 1 else name
+        if (label, protocol) in taken:
+            label = f"{name} ({result.path.name}, {number})"
+        taken.add((label, protocol))
         systems.append(
             System(result, label, _measures(result.record), _per_query(result.record), name == baseline, number)
         )
