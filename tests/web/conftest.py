@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -21,6 +22,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+Scheme = Literal["light", "dark"]
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _HOW = "Chromium is needed to look at pages: apt-get install -y --no-install-recommends chromium"
 
@@ -49,9 +51,9 @@ def browser() -> Iterator[Browser]:
 def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
     contexts = []
 
-    def visited(path: Path, *, width: int = 1440, scheme: str = "light") -> Visit:
+    def visited(path: Path, *, width: int = 1440, scheme: Scheme = "light") -> Visit:
         height = 900 if width > 600 else 844
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type] - a scheme is text here
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
         seen = Visit(page)

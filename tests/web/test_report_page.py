@@ -1,12 +1,14 @@
-"""The report and the contact sheet in a real browser: opened from disk, at two widths, in two schemes, by keyboard."""
+"""The report and the contact sheet in a real browser: from disk, at two widths, in two schemes, by keyboard."""
 
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 
 from visual_search.formats.results import StoredResult
 from visual_search.reports.contact_sheet import write_contact_sheet
@@ -92,10 +94,6 @@ class TestOpensFromDisk:
         shot.scroll_into_view_if_needed()
         drawn = page.locator("symbol image").count()
         assert drawn == 60
-        from io import BytesIO
-
-        from PIL import Image
-
         colours = Image.open(BytesIO(shot.screenshot())).convert("RGB").getcolors(100_000)
         assert colours is not None
         assert len(colours) > 50
