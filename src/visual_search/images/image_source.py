@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from visual_search.images.members import Member
 from visual_search.images.reading import open_regular, read_file
 from visual_search.images.signatures import ImageFormat, image_format
 
-__all__ = ["ImageSource"]
+__all__ = ["ImageBytes", "ImageSource"]
 
 _ENOUGH_TO_TELL = 256
+_LONGEST_MEMBER = 1 << 28  # a member is unpacked whole to see its first bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,36 @@ class ImageSource:
         """Image format by the first bytes, or None; nothing is decoded."""
         try:
             if self.reason is not None or self.entry is not None:
-                return image_format(self.read())
+                return image_format(self.read(_LONGEST_MEMBER))
             with open_regular(self.path) as (stream, _):
                 return image_format(stream.read(_ENOUGH_TO_TELL))
         except UndecodableImageError:
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBytes(ImageSource):
+    """An image that is in memory already, under a name.
+
+    Examples
+    --------
+    >>> ImageBytes("pasted", Path(), data=b"P5 1 1 255 ?").read()[:2]
+    b'P5'
+    """
+
+    data: bytes = field(default=b"", repr=False)
+
+    def read(self, max_bytes: int | None = None) -> bytes:
+        """Give the bytes; refused where they are more than allowed."""
+        if max_bytes is not None and len(self.data) > max_bytes:
+            raise UndecodableImageError(f"{len(self.data)} bytes, more than max_bytes={max_bytes}")
+        return self.data
+
+    @property
+    def stamp(self) -> str:
+        """Length and hash of the bytes."""
+        return f"{len(self.data)}#{hashlib.sha256(self.data).hexdigest()}"
+
+    def looks_like(self) -> ImageFormat | None:
+        """Image format by the first bytes, or None."""
+        return image_format(self.data)

@@ -231,6 +231,10 @@ class Ledger:
         """Entries of images that were left out, in order."""
         return [entry for entry in self if entry.status == "left_out"]
 
+    def of(self, ids: Iterable[str]) -> Ledger:
+        """A ledger of some of the images, in the order given; UnknownIdError where one is not there."""
+        return Ledger(self[image_id] for image_id in ids)
+
     def as_json(self) -> dict[str, Any]:
         """Counts: used, changed (a part of used), left_out, and how often each change and each reason occurs."""
         changes = Counter(kind for entry in self for kind in {kind_of(change) for change in entry.changes})
@@ -281,30 +285,37 @@ class Ledger:
         merged._entries = {**self._entries, **other._entries}
         return merged
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write JSON lines, one entry a line, whole or not at all."""
-        with atomic_write(path) as stream:
-            for entry in self:
-                stream.write(_line(entry.as_json()))
+    def to_bytes(self) -> bytes:
+        """As JSON lines in UTF-8, one entry a line."""
+        return b"".join(_line(entry.as_json()) for entry in self)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Ledger:
-        """Read what ``write`` wrote.
+    def from_bytes(cls, data: bytes, *, name: str = "ledger") -> Ledger:
+        """Take what ``to_bytes`` gave; ``name`` stands in errors.
 
         Raises
         ------
         FileFormatError
             Lines that are no entries, or ids that repeat; all are listed.
         """
-        ledger, problems = cls(), Problems(str(path))
-        with Path(path).open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                try:
-                    ledger.append(LedgerEntry.from_json(json.loads(line)))
-                except (ValueError, RecursionError) as error:
-                    problems.add(f"line {number}: {error}")
+        ledger, problems = cls(), Problems(name)
+        for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else [], 1):
+            try:
+                ledger.append(LedgerEntry.from_json(json.loads(line)))
+            except (ValueError, RecursionError) as error:
+                problems.add(f"line {number}: {error}")
         problems.raise_if_any(FileFormatError)
         return ledger
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write JSON lines, one entry a line, whole or not at all."""
+        with atomic_write(path) as stream:
+            stream.write(self.to_bytes())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Ledger:
+        """Read what ``write`` wrote; refuses as ``from_bytes`` does."""
+        return cls.from_bytes(Path(path).read_bytes(), name=str(path))
 
 
 def _by_frequency(counts: Counter[str]) -> dict[str, int]:

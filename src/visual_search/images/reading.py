@@ -28,10 +28,11 @@ def open_regular(path: Path) -> Iterator[tuple[BinaryIO, os.stat_result]]:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         raise UndecodableImageError(why_unreadable(error)) from error
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise UndecodableImageError("not a regular file")
     with os.fdopen(handle, "rb") as stream:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise UndecodableImageError("not a regular file")
         try:
             yield stream, status
         except OSError as error:
@@ -56,7 +57,7 @@ def read_file(path: Path, max_bytes: int | None = None) -> bytes:
 def check_bytes(length: int, max_bytes: int | None) -> None:
     """Refuse more bytes than allowed."""
     if max_bytes is not None and length > max_bytes:
-        raise UndecodableImageError(f"{length} bytes, more than max_bytes={max_bytes}")
+        raise UndecodableImageError(f"too many bytes: {length}, more than max_bytes={max_bytes}")
 
 
 def why_unreadable(error: OSError | ValueError) -> str:

@@ -92,6 +92,8 @@ def _text(path: object) -> str:
 
 
 def _from_place(text: str, ids: IdRule) -> list[ImageSource]:
+    if not text:
+        raise InputError("images='': give a folder, a pattern, an archive, a list file or a path")
     path = Path(text)
     if path.is_dir():
         return _from_found(path, walk_folder(path), ids, text)

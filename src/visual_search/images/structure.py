@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
+from collections.abc import Iterator
 
 from PIL import Image
 
 from visual_search.errors import UndecodableImageError
 from visual_search.images.signatures import ImageFormat
 
-__all__ = ["check_structure", "declared_size", "frame_count"]
+__all__ = ["check_structure", "declared_size", "frame_count", "png_lacks_rows"]
 
 # A progressive JPEG of the usual encoders has about ten scans. Each scan may walk over the whole picture for a few
 # bytes of file, so thousands of them keep a decoder busy for hours.
 _MOST_SCANS = 100
 _MOST_FRAMES_COUNTED = 1_000_000
+_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+# A marker; not the stuffing or restarts inside a scan's data, nor a filler before the next marker.
+_JPEG_MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
 
 
 def declared_size(data: bytes, kind: ImageFormat) -> tuple[int, int] | None:
@@ -47,26 +52,80 @@ def check_structure(data: bytes, kind: ImageFormat) -> None:
     """
     if kind == "PNG":
         _check_png_checksums(data)
-    elif kind == "JPEG" and data.count(b"\xff\xda") > _MOST_SCANS:
+    # The quick count also sees what is no scan: films that telephones append, thumbnails.
+    elif kind == "JPEG" and data.count(b"\xff\xda") > _MOST_SCANS and _jpeg_scans(data) > _MOST_SCANS:
         raise UndecodableImageError(f"a JPEG of more than {_MOST_SCANS} scans, made to keep decoders busy")
 
 
+def _jpeg_scans(data: bytes) -> int:
+    """Scans up to the end of the first image, from its chain of segments."""
+    place, scans = 2, 0
+    while (found := _JPEG_MARKER.search(data, place)) is not None:
+        marker = data[found.end() - 1]
+        if marker == 0xD9:  # end of image
+            break
+        scans += marker == 0xDA
+        place = found.end() + int.from_bytes(data[found.end() : found.end() + 2], "big")
+    return scans
+
+
 def _check_png_checksums(data: bytes) -> None:
+    for name, body, stated in _png_chunks(data):
+        if name in (b"IHDR", b"PLTE", b"tRNS", b"IDAT") and zlib.crc32(body, zlib.crc32(name)) != stated:
+            raise UndecodableImageError(f"a PNG chunk whose checksum is wrong: {name.decode()}")
+
+
+def _png_chunks(data: bytes) -> Iterator[tuple[bytes, memoryview, int]]:
+    """Name, content and stated checksum of each whole chunk; a file cut short ends early."""
     view = memoryview(data)
     place = 8
     while place + 12 <= len(data):
-        length = int.from_bytes(view[place : place + 4], "big")
-        name = bytes(view[place + 4 : place + 8])
+        length, name = struct.unpack_from(">I4s", data, place)
         end = place + 8 + length
         if end + 4 > len(data):
-            return  # cut short: decoding tells whether pixels are missing
-        if name in (b"IHDR", b"PLTE", b"tRNS", b"IDAT"):
-            stated = int.from_bytes(view[end : end + 4], "big")
-            if zlib.crc32(view[place + 4 : end]) != stated:
-                raise UndecodableImageError(f"damaged: the checksum of a PNG {name.decode()} chunk is wrong")
+            return
+        yield name, view[place + 8 : end], int.from_bytes(view[end : end + 4], "big")
         if name == b"IEND":
             return
         place = end + 4
+
+
+def png_lacks_rows(data: bytes, image: Image.Image) -> bool:
+    """Whether a PNG's compressed stream ends before the pixels do, which Pillow fills with zeros and lets pass.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    image : PIL.Image.Image
+        As loaded from it. Only where its last row is all zero, or its rows are interlaced, is the stream unpacked
+        once more to count its bytes.
+    """
+    interlaced = data[28] != 0
+    last_row = image.crop((0, image.height - 1, image.width, image.height)).tobytes()
+    if last_row.strip(b"\x00") and not interlaced:
+        return False
+    missing = _png_bytes(data, interlaced=interlaced)
+    unpacking = zlib.decompressobj()
+    for name, body, _ in _png_chunks(data):
+        rest: bytes | memoryview = body if name == b"IDAT" else b""
+        while missing > 0 and rest:
+            missing -= len(unpacking.decompress(rest, 1 << 20))
+            rest = unpacking.unconsumed_tail
+    return missing > 0
+
+
+def _png_bytes(data: bytes, *, interlaced: bool) -> int:
+    """Bytes that the unpacked pixels of a PNG take, each row led by its filter (PNG specification, 7.2 and 8)."""
+    width, height, depth, colour = struct.unpack_from(">IIBB", data, 16)
+    bits = depth * {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour]
+    passes = _ADAM7 if interlaced else ((0, 0, 1, 1),)
+    total = 0
+    for left, top, step_x, step_y in passes:
+        columns, rows = -(-(width - left) // step_x), -(-(height - top) // step_y)
+        if columns > 0 and rows > 0:
+            total += rows * (1 + (columns * bits + 7) // 8)
+    return total
 
 
 def frame_count(image: Image.Image, data: bytes, kind: ImageFormat) -> int:

@@ -13,7 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO, Self, cast
 
 from visual_search.errors import FileFormatError
 from visual_search.images.members import Member, Storage, name_reason
@@ -35,7 +35,7 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
     with path.open("rb") as file:
         packed = kind != "tar"
         source = cast("IO[bytes]", _Unpacking(file, _STORAGES[kind], path)) if packed else file
-        with tarfile.open(fileobj=source, mode="r|" if packed else "r:") as archive:
+        with tarfile.open(fileobj=source, mode="r|" if packed else "r:", tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined] # 100,000 headers need not be kept
                 if not info.isdir():
@@ -48,6 +48,19 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
                         size=info.size,
                         mark=str(int(info.mtime)),
                     )
+
+
+class _StrictHeader(tarfile.TarInfo):
+    """A header that must be whole: the standard library takes a damaged one for the archive's end."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(tarfile_)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined] # a block of zeros: the true end
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"no end mark, but {error} at byte {tarfile_.offset}") from error
 
 
 def _reason(info: tarfile.TarInfo) -> str | None:
@@ -64,9 +77,9 @@ def read_tar_member(path: Path, member: Member) -> bytes:
     """Bytes of one member from its place."""
     if member.storage != "tar":
         return _unpacked_archives.read(path, member)
-    with open_regular(path) as (stream, _):
+    with open_regular(path) as (stream, status):
         stream.seek(member.offset)
-        return stream.read(member.size)
+        return stream.read(min(member.size, status.st_size))
 
 
 _OPENERS: dict[Storage, Callable[[BinaryIO], object]] = {

@@ -56,14 +56,14 @@ def _reason(info: zipfile.ZipInfo) -> str | None:
 
 def read_zip_member(path: Path, member: Member) -> bytes:
     """Bytes of one member; never more than its stated size is unpacked."""
-    with open_regular(path) as (stream, _):
+    with open_regular(path) as (stream, status):
         stream.seek(member.offset)
         header = stream.read(_LOCAL_HEADER.size)
         if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
             raise UndecodableImageError("not where its archive's listing had it; the archive has changed")
         _, name_length, extra_length = _LOCAL_HEADER.unpack(header)
         stream.seek(name_length + extra_length, 1)
-        packed = stream.read(member.packed)
+        packed = stream.read(min(member.packed, status.st_size))
     data = _unpacked(packed, member)
     if len(data) != member.size or f"{zlib.crc32(data):08x}" != member.mark:
         raise UndecodableImageError("damaged in its archive: length or checksum is wrong")

@@ -1,0 +1,99 @@
+"""The command ``visual-search``: finds the verb and runs it.
+
+A verb is a module with ``SUMMARY``, ``EXAMPLE``, ``add_arguments(parser)`` and ``run(arguments) -> int``. Only the
+verb that was asked for is imported, so that ``--help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from visual_search import __version__
+from visual_search.errors import VisualSearchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Verb(Protocol):
+        """What a verb's module offers."""
+
+        SUMMARY: str
+        EXAMPLE: str
+
+        @staticmethod
+        def add_arguments(parser: argparse.ArgumentParser) -> None: ...
+        @staticmethod
+        def run(arguments: argparse.Namespace) -> int: ...
+
+
+__all__ = ["VERBS", "main"]
+
+DONE, FAILED, WRONG_USE = 0, 1, 2
+
+# verb -> (module, one line). The line stands here, and not in the module, so that --help imports no verb.
+VERBS = {
+    "demo": ("demo", "the whole job on 400 real photographs, with a report that opens in a browser"),
+    "index": ("index", "turn images into an index"),
+    "search": ("search", "find the images most like one image, item or text"),
+    "evaluate": ("evaluate", "measure an index against a JSON of right answers"),
+    "report": ("report", "one HTML page from result files"),
+}
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
+    """Keeps the example's lines and shows defaults."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb; returns 0 done, 1 a check failed, 2 wrong use."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in VERBS:
+        return _run_verb(words[0], words[1:])
+    _front_parser().parse_args(words)  # prints help or version, or refuses an unknown verb
+    _front_parser().print_help()
+    return WRONG_USE
+
+
+def _front_parser() -> argparse.ArgumentParser:
+    lines = "\n".join(f"  {verb:<10} {line}" for verb, (_, line) in VERBS.items())
+    parser = argparse.ArgumentParser(
+        prog="visual-search",
+        usage="visual-search VERB [options]",
+        description="Index images, search them, and measure the search so that its numbers can be trusted.",
+        epilog=f"verbs:\n{lines}\n\nvisual-search VERB --help shows a verb's options and an example.",
+        formatter_class=_Formatter,
+    )
+    parser.add_argument("--version", action="version", version=f"visual-search {__version__}")
+    parser.add_argument("verb", choices=list(VERBS), nargs="?", help=argparse.SUPPRESS, metavar="VERB")
+    return parser
+
+
+def _run_verb(name: str, words: Sequence[str]) -> int:
+    verb: Verb = import_module(f"visual_search.cli.{VERBS[name][0]}")  # type: ignore[assignment]
+    parser = argparse.ArgumentParser(
+        prog=f"visual-search {name}",
+        description=verb.SUMMARY,
+        epilog=f"example:\n{verb.EXAMPLE}",
+        formatter_class=_Formatter,
+    )
+    verb.add_arguments(parser)
+    try:
+        return verb.run(parser.parse_args(list(words)))
+    except VisualSearchError as error:
+        print(f"visual-search {name}: {error}", file=sys.stderr)
+        return WRONG_USE
+    except BrokenPipeError:
+        # The reader went away (head, less): not an error of ours.
+        sys.stderr.close()
+        return DONE
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

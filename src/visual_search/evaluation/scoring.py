@@ -1,0 +1,186 @@
+"""Evaluates a ranking against a relevance."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError, first_few
+from visual_search.evaluation.joining import join
+from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.parsing import parse_measures
+from visual_search.evaluation.notes import notes_on
+from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.protocols.presets import Preset, preset_named
+from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
+from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.ground_truth.relevance import Relevance
+from visual_search.ids import Id, Ids
+from visual_search.rankings.ranking import Ranking
+
+__all__ = ["evaluate", "evaluate_positions"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+Groups: TypeAlias = "Mapping[Id, Hashable] | Sequence[Hashable] | npt.NDArray[np.generic]"
+
+
+def evaluate(
+    ranking: Ranking,
+    relevance: Relevance,
+    measures: Iterable[str | Measure] | None = None,
+    *,
+    ties: TieRule | None = None,
+    preset: str | Preset | None = None,
+    groups: Groups | None = None,
+    interval: IntervalMaker | None = None,
+) -> Result:
+    """Measure a ranking against the right answers.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        What a system returned.
+    relevance : Relevance
+        What the right answers are. Every query of it is evaluated; one that the ranking lacks has an empty list.
+    measures : iterable of str or Measure, optional
+        Text forms as in ``"nDCG@10"``, ``"AP(denominator=min)@100"``. With a preset they may be left out; the
+        preset's own are taken.
+    ties : {"expected", "best", "worst", "listed", "id_desc", "id_asc"}, optional
+        What is done with items of equal score: the exact expectation over their orders, the best or worst order,
+        the order as returned, or that of their ids. The default is the preset's, or ``"expected"``.
+    preset : str or Preset, optional
+        A field's rules for ties, empty and missing queries, and for what a text form leaves open.
+    groups : mapping or sequence, optional
+        For each query the independent unit it belongs to (scene, identity); handed to ``interval``.
+    interval : callable, optional
+        Makes an interval for each measure.
+
+    Returns
+    -------
+    Result
+        ``result["nDCG@10"].mean``, ``.values`` (one float64 per query, NaN where undefined), ``.counted``,
+        ``.undefined``, ``.interval``; and what was missing or noteworthy.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        A measure or preset that does not exist or is not well formed; ids of two kinds; no query in common.
+
+    Examples
+    --------
+    >>> from visual_search import Ranking, Relevance
+    >>> result = evaluate(
+    ...     Ranking.from_dict({"q1": {"d1": 0.9, "d2": 0.4}, "q2": {"d1": 0.8}}),
+    ...     Relevance.from_dict({"q1": {"d2": 1}, "q2": {"d1": 1}}),
+    ...     ["RR", "HitRate@1"],
+    ... )
+    >>> result["RR"].mean, result["HitRate@1"].values.tolist()
+    (0.75, [0.0, 1.0])
+    """
+    rules = None if preset is None else preset_named(preset)
+    chosen = _chosen(measures, rules)
+    kinds = {measure: "as given" if rules is None else rules.list_kind(measure) for measure in chosen}
+    joined = {kind: join(_prepared(ranking, kind), relevance) for kind in dict.fromkeys(kinds.values())}
+    run = _Run(
+        positions={measure: joined[kind] for measure, kind in kinds.items()},
+        ties=checked_tie_rule(ties or (rules.ties if rules else "expected")),
+        rules=rules,
+        ranking_notes=ranking.notes,
+    )
+    return run.result(groups, interval)
+
+
+def evaluate_positions(
+    positions: Positions,
+    measures: Iterable[str | Measure],
+    *,
+    ties: TieRule = "expected",
+    groups: Groups | None = None,
+    interval: IntervalMaker | None = None,
+) -> Result:
+    """Measure positions that are joined already; parameters and result as for `evaluate`."""
+    chosen = _chosen(measures, None)
+    run = _Run(positions=dict.fromkeys(chosen, positions), ties=checked_tie_rule(ties), rules=None)
+    return run.result(groups, interval)
+
+
+def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> tuple[Measure, ...]:
+    if measures is None and rules is not None:
+        return rules.measures_at()
+    if isinstance(measures, str):
+        raise InputError(f"measures={measures!r} is one text; give a list of them, [{measures!r}]")
+    listed = list(measures or ())
+    if not listed:
+        raise InputError("measures: none given; name at least one, as in ['nDCG@10'], or give a preset")
+    return parse_measures(listed) if rules is None else rules.read(listed)
+
+
+def _prepared(ranking: Ranking, kind: str) -> Ranking:
+    if kind == "float32":
+        return ranking.rounded_to_float32()
+    return ranking.where_positive() if kind == "positive" else ranking
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Measures with the positions each reads, and the rules they are read under."""
+
+    positions: Mapping[Measure, Positions]
+    ties: TieRule
+    rules: Preset | None
+    ranking_notes: tuple[str, ...] = ()
+
+    def result(self, groups: Groups | None, interval: IntervalMaker | None) -> Result:
+        first = next(iter(self.positions.values()))
+        codes = None if groups is None else _group_codes(groups, first.queries)
+        measured = {measure: self._measured(measure, codes, interval) for measure in self.positions}
+        return Result(
+            first.queries,
+            measured,
+            ties=self.ties,
+            preset=self.rules.name if self.rules else None,
+            reader=self.rules.read if self.rules else None,
+            missing_queries=tuple(first.queries.take(np.flatnonzero(first.missing).tolist())),
+            unjudged_queries=first.unjudged_queries,
+            notes=(*self.ranking_notes, *notes_on(first, measured, self.ties, self.rules)),
+        )
+
+    def _measured(
+        self, measure: Measure, groups: Int64Array | None, interval: IntervalMaker | None
+    ) -> MeasureResult:
+        positions = self.positions[measure]
+        values = measure.values(positions, self.ties)
+        if self.rules is not None:
+            values = values.without(self.rules.left_out(positions))
+        undefined = np.flatnonzero(~values.defined)
+        return MeasureResult(
+            measure=measure,
+            parts=values,
+            mean=measure.mean(values),
+            counted=len(positions) - len(undefined),
+            undefined=len(undefined),
+            undefined_queries=tuple(positions.queries.take(undefined.tolist())),
+            ties=measure.tie_rule(self.ties),
+            interval=None if interval is None else interval(measure, values, groups),
+        )
+
+
+def _group_codes(groups: Groups, queries: Ids) -> Int64Array:
+    """One code per query, equal where the groups are."""
+    if isinstance(groups, Mapping):
+        lacking = [query for query in queries if query not in groups]
+        if lacking:
+            raise InputError(f"groups: {len(lacking)} queries have none, first: {first_few(lacking)}")
+        named: Sequence[Hashable] = [groups[query] for query in queries]
+    else:
+        named = list(groups)
+        if len(named) != len(queries):
+            raise InputError(
+                f"groups: {len(named)} given for {len(queries)} queries; give one per query, in their order"
+            )
+    codes: dict[Hashable, int] = {}
+    return np.fromiter((codes.setdefault(group, len(codes)) for group in named), dtype=np.int64, count=len(named))
