@@ -215,7 +215,7 @@ def _measures(record: dict[str, Any]) -> dict[str, Measured]:
         name: Measured(
             name,
             entry.get("mean"),
-            entry.get("words") or "",
+            _words(entry),
             entry.get("counted"),
             entry.get("undefined"),
             entry.get("undefined_queries") or (),
@@ -225,6 +225,11 @@ def _measures(record: dict[str, Any]) -> dict[str, Measured]:
         )
         for name, entry in stated.items()
     }
+
+
+def _words(entry: dict[str, Any]) -> str:
+    """The convention, without the count of queries, which stands beside it and differs from protocol to protocol."""
+    return re.sub(rf"\bover {entry.get('counted')} queries\b", "over the queries", entry.get("words") or "")
 
 
 def _guide_measures(record: dict[str, Any]) -> dict[str, Measured]:

@@ -48,3 +48,16 @@ def test_every_measure_of_a_result_is_defined(sample: list[StoredResult]) -> Non
     found = definitions_of(group_by_protocol(load_systems(sample)))
     assert set(found) == set(sample[0].record["measures"])
     assert sorted({definition.number for definition in found.values()}) == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_count_of_queries_is_no_part_of_the_convention(sample: list[StoredResult]) -> None:
+    stored = []
+    for result, count in ((sample[0], 60), (sample[2], 48)):
+        measures = {
+            name: entry | {"words": f"{entry['words']}; macro over {count} queries"}
+            for name, entry in result.record["measures"].items()
+        }
+        stored.append(StoredResult(result.path, result.record | {"measures": measures}))
+    found = definitions_of(group_by_protocol(load_systems(stored)))
+    assert len({definition.number for definition in found.values()}) == 6
+    assert all(definition.words.endswith("; macro over the queries") for definition in found.values())

@@ -240,7 +240,9 @@ class TestQueries:
     ) -> None:
         def judged(columns: dict[str, Any]) -> dict[str, Any]:
             states = ["relevant", "not_relevant", "unjudged", "ignored"]
-            return columns | {"state": [states[(rank - 1) % 4] for rank in columns["rank"]]}
+            placed = [states[(position - 1) % 4] for position in columns["position"]]
+            ranks = [None if p % 4 == 0 else p - (p - 1) // 4 for p in columns["position"]]
+            return columns | {"state": placed, "rank": ranks}
 
         page = parse(write_report([changed(results[0], ranking=judged)], tmp_path / "r.html"))
         assert [li.text for li in page.one("ul", "key").all("li")] == ["right", "wrong", "not judged", "ignored"]
@@ -346,17 +348,17 @@ class TestRemarks:
         page = parse(write_report([result], tmp_path / "r.html"))
         remarks = page.one("section", "remarks")
         texts = [li.text for li in remarks.all("li")]
-        assert texts[0].startswith("Warning. k beyond the list")
-        assert texts[1].startswith("Warning. only 12 queries")
+        assert texts[0].startswith("Warning k beyond the list")
+        assert texts[1].startswith("Warning only 12 queries")
         assert "pseudo ground truth: a model (clip) chose them" in texts[2]
-        assert texts[3].startswith("Note. ties were cut")
+        assert texts[3].startswith("Note ties were cut")
         origin = page.one("dl", "origin").text
         for text in (
             "1,234 used, 5 changed, 2 left out (truncated: 2)",
             "day: 8, night: 4",
             "img_001 (nearest: \u2068img_001.jpg\u2069, \u2068img_007.jpg\u2069)",
             "queries missing from ranking: \u2068q9\u2069",
-            "kind pseudo, pseudo model clip, threshold 0.800",
+            "pseudo ground truth, pseudo model clip, threshold 0.800",
             result.record["fingerprints"]["gallery"],
             "resamples, seed 0, 4 groups",
         ):
