@@ -23,7 +23,9 @@ def offsets_of(lengths: npt.NDArray[Any]) -> Int64Array:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
-def grouped(code: Int64Array, n: int, *, falling: npt.NDArray[Any] | None = None) -> tuple[Int64Array, Int64Array | None]:
+def grouped(
+    code: Int64Array, n: int, *, falling: npt.NDArray[Any] | None = None
+) -> tuple[Int64Array, Int64Array | None]:
     """Offsets of each code's rows, and the order that brings them together.
 
     Parameters

@@ -109,7 +109,9 @@ def write_run(
 def _field(value: object) -> str:
     text = str(value)
     if text != text.strip() or any(letter in text for letter in "\t\r\n") or text.startswith("#"):
-        raise FileFormatError(f"id {text!r} cannot be written to a TREC file: tabs, line ends, outer spaces, leading #")
+        raise FileFormatError(
+            f"id {text!r} cannot be written to a TREC file: tabs, line ends, outer spaces, leading #"
+        )
     return text
 
 
@@ -220,7 +222,9 @@ class _LineReader:
         fields = self._fields(line)
         if fields is None:
             found, wanted = len(line.split()), len(self._columns)
-            self._problems.add(f"line {number}: {found} fields, {wanted} needed ({' '.join(self._columns)}): {line[:80]!r}")
+            self._problems.add(
+                f"line {number}: {found} fields, {wanted} needed ({' '.join(self._columns)}): {line[:80]!r}"
+            )
             return
         value = self._number(fields[self._value])
         if not math.isfinite(value):
@@ -263,4 +267,6 @@ class _LineReader:
         pairs = np.array(self._pairs, dtype=np.int64).reshape(-1, 2)
         rank = None if self._rank is None else np.array(self._ranks, dtype=np.float64)
         values = np.array(self.values, dtype=np.float64)
-        return TrecTable(list(self._queries), list(self._items), pairs[:, 0].copy(), pairs[:, 1].copy(), values, rank)
+        return TrecTable(
+            list(self._queries), list(self._items), pairs[:, 0].copy(), pairs[:, 1].copy(), values, rank
+        )

@@ -76,9 +76,9 @@ class EmbedderContract:
         embedder = self.made()
         prepared = [embedder.prepare(image) for image in images]
         size = embedder.batch_size
-        return np.concatenate([
-            embedder.embed(np.stack(prepared[start : start + size])) for start in range(0, len(prepared), size)
-        ])
+        return np.concatenate(
+            [embedder.embed(np.stack(prepared[start : start + size])) for start in range(0, len(prepared), size)]
+        )
 
     # Who it is.
 
