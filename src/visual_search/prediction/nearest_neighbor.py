@@ -123,14 +123,15 @@ class NearestNeighborSearch:
         query = Ids([query_id], what="query_id")
         vector = _one_vector(query_vec)
         fetch = depth + exclude_self
-        while True:
-            found = self.index.nearest(
-                vector, self._reachable(fetch), queries=query, with_vectors=threshold is not None
-            )
-            kept, excluded, hidden = _selected(found, query[0] if exclude_self else None, threshold, depth)
-            if threshold is None or len(kept) == depth or fetch >= len(self.index):
-                return self._response(query[0], found, kept, depth, excluded, hidden)
-            fetch *= 2  # near-duplicates took places: look further down
+        ready = self.index.ready(vector, query)
+        with self.index.moment() as moment:
+            while True:
+                found = moment.nearest(ready, fetch, with_vectors=threshold is not None)
+                kept, excluded, hidden = _selected(found, query[0] if exclude_self else None, threshold, depth)
+                if threshold is None or len(kept) == depth or fetch >= len(moment):
+                    break
+                fetch *= 2  # near-duplicates took places: look further down
+        return self._response(query[0], found, kept, depth, excluded, hidden)
 
     def search_batch(
         self,
@@ -168,16 +169,16 @@ class NearestNeighborSearch:
         """
         depth = checked_depth(k)
         queries = Ids(query_ids, what="queries")
-        items = self.index.vocabulary
-        exclusions = Exclusions(queries, items, exclude)
-        while True:
-            fetched = exclusions.most
-            found = self.index.nearest(vectors, self._reachable(depth + fetched), queries=queries)
-            if found.items is not items:  # the index changed in between: places may mean other ids
-                items = found.items
-                exclusions = Exclusions(queries, items, exclude)
-            if exclusions.most <= fetched:
-                return ragged_ranking(queries, found, exclusions.kept(found, depth))
+        ready = self.index.ready(vectors, queries)
+        with self.index.moment() as moment:
+            exclusions = Exclusions(queries, moment.items, exclude)
+            step = max(1, _BLOCK_PLACES // (depth + exclusions.most))
+            parts = []
+            for start in range(0, len(ready), step):
+                block = slice(start, min(start + step, len(ready)))
+                found = moment.nearest(ready[block], depth + exclusions.most_in(block))
+                parts.append((found, exclusions.kept(found, block, depth)))
+            return ragged_ranking(queries, moment.items, parts)
 
     def search_image(
         self, image: QueryImage, k: int = 10, *, query_id: Id | None = None, **options: Any
@@ -256,9 +257,6 @@ class NearestNeighborSearch:
     @cached_property
     def _images(self) -> ItemImages | None:
         return images_of(self.index)
-
-    def _reachable(self, k: int) -> int:
-        return max(1, min(k, len(self.index)))
 
     def _response(
         self, query_id: Id, found: Nearest, kept: Sequence[int], k: int, excluded: tuple[Id, ...], hidden: int

@@ -435,3 +435,19 @@ def test_many_threads_search_while_one_writes(engine: str) -> None:
         assert all(reader.result() > 0 for reader in readers)
     assert not wrong, wrong[:3]
     assert len(index) == 300 + 25 * (12 - 6 - 4)
+
+
+def test_blocks_of_queries_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
+    from visual_search.prediction import nearest_neighbor
+
+    vectors = gaussian(60)
+    service = service_over(vectors)
+    lists = [names(60)[: (7 * line) % 20] for line in range(60)]
+    for exclude in (None, "self", lists):
+        whole = service.search_batch(vectors, names(60), 5, exclude=exclude)
+        with monkeypatch.context() as patched:
+            patched.setattr(nearest_neighbor, "_BLOCK_PLACES", 100)
+            parts = service.search_batch(vectors, names(60), 5, exclude=exclude)
+        assert whole.lengths.tolist() == parts.lengths.tolist() == [5] * 60
+        assert np.array_equal(whole.rows, parts.rows)
+        assert np.allclose(whole.scores, parts.scores, atol=1e-6)
