@@ -124,7 +124,7 @@ edits = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255
 
 @given(st.integers(0, 18), edits, st.floats(0, 1), st.booleans())
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_mutated_files(which: int, changes: list[tuple[float, int]], kept: float, cut: bool) -> None:  # noqa: FBT001
+def test_mutated_files(which: int, changes: list[tuple[float, int]], kept: float, cut: bool) -> None:
     data = bytearray(valid_files()[which])
     for place, value in changes:
         data[int(place**2 * len(data))] = value  # headers break in more ways than pixels
