@@ -290,8 +290,9 @@ class VectorIndex:
         depth = checked_depth(k)
         if depth > len(self):
             raise DepthError(f"k: got {depth}, but the index holds {len(self)} items; k may be 1..{len(self)}")
-        queries = Ids(range(len(vectors)) if query_ids is None else query_ids, what="queries")
-        return ragged_ranking(queries, self.nearest(vectors, depth, queries=queries))
+        queries = None if query_ids is None else Ids(query_ids, what="queries")
+        found = self.nearest(vectors, depth, queries=queries)
+        return ragged_ranking(Ids(range(len(found.places))) if queries is None else queries, found)
 
     def nearest(self, vectors: Any, k: int, *, queries: Ids | None = None, with_vectors: bool = False) -> Nearest:
         """As ``search``, but in arrays of shape (n, k), and padded where k is more than the index holds.

@@ -121,8 +121,7 @@ class NearestNeighborSearch:
         depth = checked_depth(k)
         threshold = None if hide_near_duplicates is None else checked_threshold(hide_near_duplicates)
         query = Ids([query_id], what="query_id")
-        vector = np.asarray(query_vec)
-        vector = vector[None, :] if vector.ndim == 1 else vector
+        vector = _one_vector(query_vec)
         fetch = depth + exclude_self
         while True:
             found = self.index.nearest(
@@ -170,16 +169,15 @@ class NearestNeighborSearch:
         depth = checked_depth(k)
         queries = Ids(query_ids, what="queries")
         items = self.index.vocabulary
-        while True:
-            ranking = self._ranked(vectors, queries, items, depth, exclude)
-            if ranking.items is items or exclude is None:
-                return ranking
-            items = ranking.items  # the index changed in between: places may mean other ids
-
-    def _ranked(self, vectors: Any, queries: Ids, items: Ids, k: int, exclude: Exclude | None) -> Ranking:
         exclusions = Exclusions(queries, items, exclude)
-        found = self.index.nearest(vectors, self._reachable(k + exclusions.most), queries=queries)
-        return ragged_ranking(queries, found, exclusions.kept(found, k))
+        while True:
+            fetched = exclusions.most
+            found = self.index.nearest(vectors, self._reachable(depth + fetched), queries=queries)
+            if found.items is not items:  # the index changed in between: places may mean other ids
+                items = found.items
+                exclusions = Exclusions(queries, items, exclude)
+            if exclusions.most <= fetched:
+                return ragged_ranking(queries, found, exclusions.kept(found, depth))
 
     def search_image(
         self, image: QueryImage, k: int = 10, *, query_id: Id | None = None, **options: Any
@@ -270,6 +268,19 @@ class NearestNeighborSearch:
         distances = [-score for score in scores] if self.index.metric == "l2" else [None] * len(scores)
         results = tuple(map(SearchResult, names, scores, range(1, len(names) + 1), distances))
         return SearchResponse(query_id, results, k, excluded, hidden)
+
+
+def _one_vector(query_vec: Any) -> Any:
+    """A single query with the axis of many; what is no array at all is left to the index to refuse."""
+    try:
+        vector = np.asarray(query_vec)
+    except ValueError:  # rows of different lengths
+        return query_vec
+    if vector.ndim == 2 and len(vector) != 1:
+        raise InputError(
+            f"query_vec: shape {vector.shape}; must be (dimension,) or (1, dimension); search_batch takes several"
+        )
+    return vector[None, :] if vector.ndim == 1 else vector
 
 
 def _selected(

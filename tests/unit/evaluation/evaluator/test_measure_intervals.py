@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 
 from visual_search.evaluation.scoring import evaluate
 from visual_search.evaluation.statistics.interval import Resampling
@@ -8,6 +8,7 @@ from visual_search.testing.strategies import Case, cases
 MEASURES = ["Recall@3", "Recall(average=micro)@3", "RR(average=median)", "HitRate@1", "nDCG@2"]
 
 
+@settings(deadline=None)
 @given(cases(max_queries=5))
 def test_all_together_and_one_by_one_give_the_same_intervals(case: Case) -> None:
     settings = Resampling(resamples=100, seed=2)

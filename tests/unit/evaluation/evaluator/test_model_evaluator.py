@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import DatasetError, InputError, UnknownNameError
@@ -45,6 +45,7 @@ def naive(listed: list[str], relevant: set[str], k_values: list[int]) -> dict[st
 item_lists = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(item_lists, st.sets(st.sampled_from("abcdefghij"))), min_size=1, max_size=5),
     st.lists(st.integers(1, 12), min_size=1, max_size=3, unique=True),
