@@ -166,7 +166,7 @@ class ModelEvaluator:
             protocol=_LEAVE_ONE_OUT if protocol is None and exclude_self else protocol,
             resampling=self.resampling,
             warnings=(*dataset.warnings, *pseudo, *(absent.warnings() if absent else ()), *audit.warnings),
-            notes=(*measured.notes, *audit.notes, *gallery.notes()),
+            notes=(*measured.notes, *gallery.notes()),
         )
         if output_path is not None:
             result.to_json(output_path)
