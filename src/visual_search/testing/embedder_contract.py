@@ -7,8 +7,8 @@ In a test module::
     class TestMyEmbedder(EmbedderContract):
         spec = "my-embedder:large"
 
-Each method named ``test_...`` is one promise of ``visual_search.indexing.embedders.contract``; pytest finds them. The
-package must be installed, since embedders are found by their entry points.
+Each method named ``test_...`` is one promise of ``visual_search.indexing.embedders.contract``; pytest finds them.
+The package must be installed, since embedders are found by their entry points.
 """
 
 # ruff: noqa: D102 - a test's name says what it shows

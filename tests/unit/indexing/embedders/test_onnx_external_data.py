@@ -82,6 +82,7 @@ def test_any_bytes_are_a_message_or_refused(tmp_path_factory: pytest.TempPathFac
     path = tmp_path_factory.getbasetemp() / "any.onnx"
     path.write_bytes(content)
     try:
-        assert isinstance(external_data_files(path), list)
-    except FileFormatError as refused:
-        assert "truncated, or not an ONNX model" in str(refused)
+        found = external_data_files(path)
+    except FileFormatError:
+        return
+    assert all(isinstance(name, str) for name in found)

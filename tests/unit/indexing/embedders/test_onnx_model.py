@@ -1,4 +1,4 @@
-"""Any image model in an ONNX file; most models here give the mean colour, which shows what was done to the pixels."""
+"""Any image model in an ONNX file; most models here give the mean colour, which tells what was done to pixels."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_size_comes_from_the_graph_or_the_options_or_is_imagenets(mean_colour: S
     assert sized.prepare(Image.new("RGB", (9, 9))).shape == (3, 10, 12)
     fixed = mean_colour(("n", 3, 7, 5), name="fixed.onnx")
     assert OnnxEmbedder(fixed).prepare(Image.new("RGB", (9, 9))).shape == (3, 7, 5)
-    with pytest.raises(InputError, match="size says a height of 224, but input 'image' has shape .*7, 5"):
+    with pytest.raises(InputError, match=r"size says a height of 224, but input 'image' has shape .*7, 5"):
         OnnxEmbedder(fixed, OnnxOptions(size=(224, 224)))
 
 
@@ -247,11 +247,11 @@ class TestRefusals:
 
     def test_a_protocol_buffer_that_is_no_model(self, tmp_path: Path) -> None:
         (tmp_path / "other.onnx").write_bytes(b"\x08\x01")  # a model's version and nothing else
-        with pytest.raises(FileFormatError, match="ONNX Runtime .* cannot load it"):
+        with pytest.raises(FileFormatError, match=r"ONNX Runtime .* cannot load it"):
             OnnxEmbedder(tmp_path / "other.onnx")
 
     def test_a_path_is_needed(self) -> None:
-        with pytest.raises(InputError, match="an argument is needed, for example 'onnx:model.onnx'"):
+        with pytest.raises(InputError, match=r"an argument is needed, for example 'onnx:model\.onnx'"):
             OnnxEmbedder.from_argument("")
 
 

@@ -143,7 +143,7 @@ def test_loading_names_everything_that_differs() -> None:
 def test_a_model_that_moved_is_loaded_by_another_text() -> None:
     kept = replace(describe(PixelEmbedder(4)), name="pixels:nowhere")
     assert load_embedder(kept, spec="pixels:4").name == "pixels:4"
-    with pytest.raises(FingerprintError, match="preprocessing was .*4x4.*, is .*5x5"):
+    with pytest.raises(FingerprintError, match=r"preprocessing was .*4x4.*, is .*5x5"):
         load_embedder(kept, spec="pixels:5")
 
 
