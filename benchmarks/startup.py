@@ -47,8 +47,9 @@ def main() -> None:
             if run:  # the first warms the file cache
                 taken[name].append(spent)
     base = statistics.median(taken["import numpy"])
-    for name, spent in taken.items():
-        print(f"{name:<32} {1000 * statistics.median(spent):7.0f} ms  {statistics.median(spent) / base:5.2f} x")
+    for name, all_spent in taken.items():
+        middle = statistics.median(all_spent)
+        print(f"{name:<32} {1000 * middle:7.0f} ms  {middle / base:5.2f} x")
 
 
 if __name__ == "__main__":

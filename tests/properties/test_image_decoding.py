@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import time
 import zlib
@@ -106,7 +107,7 @@ def outcome(data: bytes) -> tuple[str, ...]:
     if len(seen[0]) == 1:
         assert 0 < len(seen[0][0]) < 200
         assert "\n" not in seen[0][0]
-        assert "0x" not in seen[0][0]
+        assert not re.search(r"0x[0-9a-f]{6}", seen[0][0]), "an address in memory differs from run to run"
     return seen[0]
 
 
@@ -123,7 +124,7 @@ edits = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255
 
 @given(st.integers(0, 18), edits, st.floats(0, 1), st.booleans())
 @settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_mutated_files(which: int, changes: list[tuple[float, int]], kept: float, cut: bool) -> None:  # noqa: FBT001
+def test_mutated_files(which: int, changes: list[tuple[float, int]], kept: float, cut: bool) -> None:
     data = bytearray(valid_files()[which])
     for place, value in changes:
         data[int(place**2 * len(data))] = value  # headers break in more ways than pixels

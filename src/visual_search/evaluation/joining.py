@@ -218,6 +218,10 @@ def _group_bounds(
 
 def _cut_ties(ranking: Ranking, ranking_query: Int64Array) -> BoolArray:
     cut = np.zeros(len(ranking_query), dtype=np.bool_)
+    if ranking.cut_ties is not None:
+        known = ranking_query >= 0
+        cut[known] = ranking.cut_ties[ranking_query[known]]
+        return cut
     there = np.flatnonzero(ranking_query >= 0)
     last = ranking.offsets[ranking_query[there] + 1] - 1
     long = ranking.lengths[ranking_query[there]]

@@ -48,7 +48,7 @@ class Interval(Protocol):
 class IntervalMaker(Protocol):
     """Makes the interval of one measure from its numerators and denominators."""
 
-    def __call__(self, measure: Measure, values: MeasureValues, groups: Int64Array | None) -> Interval | None:
+    def __call__(self, measure: Measure, values: MeasureValues, groups: Int64Array | None, /) -> Interval | None:
         """``groups`` has one code per query, equal for queries that are drawn together."""
         ...
 

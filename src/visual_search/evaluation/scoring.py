@@ -89,6 +89,7 @@ def evaluate(
         positions={measure: joined[kind] for measure, kind in kinds.items()},
         ties=checked_tie_rule(ties or (rules.ties if rules else "expected")),
         rules=rules,
+        ranking_notes=ranking.notes,
     )
     return run.result(groups, interval)
 
@@ -131,6 +132,7 @@ class _Run:
     positions: Mapping[Measure, Positions]
     ties: TieRule
     rules: Preset | None
+    ranking_notes: tuple[str, ...] = ()
 
     def result(self, groups: Groups | None, interval: IntervalMaker | None) -> Result:
         first = next(iter(self.positions.values()))
@@ -144,7 +146,7 @@ class _Run:
             reader=self.rules.read if self.rules else None,
             missing_queries=tuple(first.queries.take(np.flatnonzero(first.missing).tolist())),
             unjudged_queries=first.unjudged_queries,
-            notes=notes_on(first, measured, self.ties, self.rules),
+            notes=(*self.ranking_notes, *notes_on(first, measured, self.ties, self.rules)),
         )
 
     def _measured(

@@ -7,11 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["grouped", "has_repeats", "offsets_of"]
+__all__ = ["grouped", "offsets_of"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-
-_TABLE_CELLS = 1 << 22
 
 
 def offsets_of(lengths: npt.NDArray[Any]) -> Int64Array:
@@ -51,24 +49,3 @@ def grouped(
         return offsets, None
     keys = (code,) if falling is None else (-falling, code)
     return offsets, np.lexsort(keys).astype(np.int64)
-
-
-def has_repeats(row: Int64Array, column: Int64Array, width: int) -> bool:
-    """Whether any (row, column) pair comes twice; rows must not fall.
-
-    Instead of sorting all pairs, each writes its place into a table of a block of rows and is read back: a pair that
-    comes twice reads another place than its own.
-    """
-    if not len(row):
-        return False
-    block = max(_TABLE_CELLS // max(width, 1), 1)
-    last_row = int(row[-1])
-    table = np.zeros(min(block, last_row + 1) * width, dtype=np.int32)
-    edges = np.searchsorted(row, np.arange(0, last_row + block + 1, block))
-    for number, (first, last) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
-        cells = (row[first:last] - number * block) * width + column[first:last]
-        places = np.arange(len(cells), dtype=np.int32)
-        table[cells] = places
-        if not np.array_equal(table[cells], places):
-            return True
-    return False

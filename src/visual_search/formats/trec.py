@@ -1,9 +1,9 @@
 """TREC files: qrels (``query iteration item grade``) and runs (``query Q0 item rank score tag``).
 
 Fields are parted by any white space, or by single tabs, in which case ids may contain spaces. Files may be
-compressed with gzip, whatever their name. Empty lines and lines that start with ``#`` are passed over. A regular file
-of some size is read by Arrow's reader; anything else, and everything that reader does not like, line by line, which
-is where every bad line gets its number.
+compressed with gzip, whatever their name. Empty lines and lines that start with ``#`` are passed over. A regular
+file of some size is read by Arrow's reader; anything else, and everything that reader does not like, line by line,
+which is where every bad line gets its number.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import gzip
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -81,15 +81,19 @@ def read_qrels(path: str | os.PathLike[str]) -> TrecTable:
     return _read(Path(path), _QRELS, value="grade")
 
 
-def read_run(path: str | os.PathLike[str]) -> TrecTable:
-    """Read a run; parameters and errors as for `read_qrels`.
+def read_run(path: str | os.PathLike[str], *, by_line: bool = False) -> TrecTable:
+    """Read a run; parameters, errors and result as for `read_qrels`.
 
     The lines of a query need not be together nor in order; what orders a run is its scores, not its rank column.
+    That an item is not listed twice is checked only line by line, which ``by_line`` asks for: whoever makes lists
+    of the lines looks for repeats anyway, and comes back for their line numbers.
     """
+    if by_line:
+        return _read_lines(Path(path), _RUN, "score", packed=_is_gzip(Path(path)))
     return _read(Path(path), _RUN, value="score")
 
 
-def write_qrels(path: str | os.PathLike[str], rows: Iterator[tuple[object, object, float]]) -> None:
+def write_qrels(path: str | os.PathLike[str], rows: Iterable[tuple[object, object, float]]) -> None:
     """Write ``(query, item, grade)`` rows, parted by tabs, whole or not at all."""
     with atomic_write(path) as stream:
         for query, item, grade in rows:
@@ -98,7 +102,7 @@ def write_qrels(path: str | os.PathLike[str], rows: Iterator[tuple[object, objec
 
 
 def write_run(
-    path: str | os.PathLike[str], rows: Iterator[tuple[object, object, int, float]], *, tag: str = "visual-search"
+    path: str | os.PathLike[str], rows: Iterable[tuple[object, object, int, float]], *, tag: str = "visual-search"
 ) -> None:
     """Write ``(query, item, rank, score)`` rows, parted by tabs, whole or not at all; scores read back exactly."""
     with atomic_write(path) as stream:
@@ -129,7 +133,7 @@ def _is_gzip(path: Path) -> bool:
 
 
 def _opened(path: Path, *, packed: bool) -> IO[bytes]:
-    return gzip.open(path) if packed else path.open("rb")
+    return cast(IO[bytes], gzip.open(path)) if packed else path.open("rb")
 
 
 def _read_regular(path: Path, columns: Sequence[str], value: str, *, packed: bool) -> TrecTable | None:
@@ -168,8 +172,9 @@ def _from_arrow(table: Any, value: str) -> TrecTable | None:
         codes.append(combined.indices.to_numpy().astype(np.int64))
     values = table.column(value).to_numpy()
     rank = table.column("rank").to_numpy() if "rank" in table.column_names else None
-    pair = codes[0] * max(len(names[1]), 1) + codes[1]
-    if not len(values) or not np.isfinite(values).all() or _has_repeats(pair):
+    if not len(values) or not np.isfinite(values).all():
+        return None
+    if rank is None and _has_repeats(codes[0] * len(names[1]) + codes[1]):
         return None
     return TrecTable(names[0], names[1], codes[0], codes[1], values, rank)
 

@@ -210,6 +210,7 @@ def _decoded(
         changes += _draft(image, target_size, turned=orientation.value > 4)
     loaded = stretched(image, data)
     loaded.load()
+    _check_size(loaded.size, rules)  # libheif may find another size than the header's
     if kind == "PNG" and png_lacks_rows(data, loaded):
         raise UndecodableImageError("truncated or damaged PNG: rows are missing")
     mode = image.mode

@@ -159,9 +159,8 @@ def _rows(system: System, queries: list[Id], shown: int) -> list[dict[str, Any]]
     is_relevant = pc.field("state") == "relevant"
     lengths = _by_query(table, "position", "count")
     firsts = _by_query(table.filter(is_relevant), "rank", "min")
-    rows = (
-        table.filter(in_head | is_relevant).sort_by([("query", "ascending"), ("position", "ascending")]).to_pylist()
-    )
+    wanted = table.filter(in_head | is_relevant)
+    rows = wanted.sort_by([("query", "ascending"), ("position", "ascending")]).to_pylist()
     for row in rows:
         row["head"] = (row["position"] if row["rank"] is None else row["rank"]) <= shown
         row["returned"] = lengths[row["query"]]

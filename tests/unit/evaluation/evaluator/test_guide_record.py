@@ -22,7 +22,7 @@ def test_what_the_service_tells_stands_in_the_record(world: Any) -> None:
     assert record["ledger"] == ledger
     assert record["preset"] == "guide"
     assert record["ties"] == "listed"
-    assert record["truth"] == {"kind": "judged"}
+    assert record["truth"] == {"kind": "complete"}
     assert record["machine"]["cores"] >= 1
     assert record["versions"]["visual_search"]
 
