@@ -9,23 +9,24 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
+from visual_search.errors import InputError
 from visual_search.evaluation.joining import join
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
-from visual_search.evaluation.protocols.presets import Preset, preset_named
+from visual_search.evaluation.protocols.preset import ListKind
+from visual_search.evaluation.protocols.presets import PRESETS, Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
+from visual_search.evaluation.slices import Attribute, attribute_values
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Id, Ids
+from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["evaluate", "evaluate_positions"]
+__all__ = ["evaluate", "evaluate_positions", "evaluate_presets"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-Groups: TypeAlias = "Mapping[Id, Hashable] | Sequence[Hashable] | npt.NDArray[np.generic]"
 
 
 def evaluate(
@@ -35,7 +36,7 @@ def evaluate(
     *,
     ties: TieRule | None = None,
     preset: str | Preset | None = None,
-    groups: Groups | None = None,
+    groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure a ranking against the right answers.
@@ -83,15 +84,49 @@ def evaluate(
     """
     rules = None if preset is None else preset_named(preset)
     chosen = _chosen(measures, rules)
-    kinds = {measure: "as given" if rules is None else rules.list_kind(measure) for measure in chosen}
-    joined = {kind: join(_prepared(ranking, kind), relevance) for kind in dict.fromkeys(kinds.values())}
-    run = _Run(
-        positions={measure: joined[kind] for measure, kind in kinds.items()},
-        ties=checked_tie_rule(ties or (rules.ties if rules else "expected")),
-        rules=rules,
-        ranking_notes=ranking.notes,
-    )
-    return run.result(groups, interval)
+    rule = checked_tie_rule(ties or (rules.ties if rules else "expected"))
+    return _run(_Joined(ranking, relevance), chosen, rule, rules).result(groups, interval)
+
+
+def evaluate_presets(
+    ranking: Ranking,
+    relevance: Relevance,
+    presets: Iterable[str | Preset] | None = None,
+    *,
+    k_values: Sequence[int] | None = None,
+) -> dict[str, Result]:
+    """Measure one ranking under several fields' rules, side by side.
+
+    Parameters
+    ----------
+    ranking, relevance
+        As for `evaluate`.
+    presets : iterable of str or Preset, optional
+        All of `PRESETS` by default.
+    k_values : sequence of int, optional
+        Cut-offs for every preset; each field's usual ones by default.
+
+    Returns
+    -------
+    dict
+        For each preset's name its `Result`, whose first note says why its numbers are what they are.
+
+    Examples
+    --------
+    >>> from visual_search import Ranking, Relevance
+    >>> ranking = Ranking.from_arrays([["a", "x", "b"]])
+    >>> results = evaluate_presets(
+    ...     ranking, Relevance.from_dict({0: {"a": 1, "b": 1, "c": 1}}), ["guide", "deephash"], k_values=[3]
+    ... )
+    >>> {name: round(result["AP@3"].mean, 4) for name, result in results.items()}
+    {'guide': 0.5556, 'deephash': 0.8333}
+    """
+    joined = _Joined(ranking, relevance)
+    chosen = [preset_named(preset) for preset in (PRESETS if presets is None else presets)]
+    return {
+        rules.name: _run(joined, rules.measures_at(k_values), rules.ties, rules).result(None, None)
+        for rules in chosen
+    }
 
 
 def evaluate_positions(
@@ -99,7 +134,7 @@ def evaluate_positions(
     measures: Iterable[str | Measure],
     *,
     ties: TieRule = "expected",
-    groups: Groups | None = None,
+    groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure positions that are joined already; parameters and result as for `evaluate`."""
@@ -119,10 +154,35 @@ def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> t
     return parse_measures(listed) if rules is None else rules.read(listed)
 
 
-def _prepared(ranking: Ranking, kind: str) -> Ranking:
-    if kind == "float32":
-        return ranking.rounded_to_float32()
-    return ranking.where_positive() if kind == "positive" else ranking
+class _Joined:
+    """Positions of one ranking for each kind of list the presets read, joined when first asked for."""
+
+    def __init__(self, ranking: Ranking, relevance: Relevance) -> None:
+        self._ranking = ranking
+        self._relevance = relevance
+        self._positions: dict[ListKind, Positions] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._ranking.notes
+
+    def positions(self, kind: ListKind) -> Positions:
+        if kind not in self._positions:
+            self._positions[kind] = join(self._prepared(kind), self._relevance)
+        return self._positions[kind]
+
+    def _prepared(self, kind: ListKind) -> Ranking:
+        if kind == "float32":
+            return self._ranking.rounded_to_float32()
+        return self._ranking.where_positive() if kind == "positive" else self._ranking
+
+
+def _run(joined: _Joined, measures: tuple[Measure, ...], ties: TieRule, rules: Preset | None) -> _Run:
+    kinds: dict[Measure, ListKind] = {
+        measure: "as given" if rules is None else rules.list_kind(measure) for measure in measures
+    }
+    positions = {measure: joined.positions(kind) for measure, kind in kinds.items()}
+    return _Run(positions=positions, ties=ties, rules=rules, ranking_notes=joined.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +194,7 @@ class _Run:
     rules: Preset | None
     ranking_notes: tuple[str, ...] = ()
 
-    def result(self, groups: Groups | None, interval: IntervalMaker | None) -> Result:
+    def result(self, groups: Attribute | None, interval: IntervalMaker | None) -> Result:
         first = next(iter(self.positions.values()))
         codes = None if groups is None else _group_codes(groups, first.queries)
         measured = {measure: self._measured(measure, codes, interval) for measure in self.positions}
@@ -169,18 +229,8 @@ class _Run:
         )
 
 
-def _group_codes(groups: Groups, queries: Ids) -> Int64Array:
+def _group_codes(groups: Attribute, queries: Ids) -> Int64Array:
     """One code per query, equal where the groups are."""
-    if isinstance(groups, Mapping):
-        lacking = [query for query in queries if query not in groups]
-        if lacking:
-            raise InputError(f"groups: {len(lacking)} queries have none, first: {first_few(lacking)}")
-        named: Sequence[Hashable] = [groups[query] for query in queries]
-    else:
-        named = list(groups)
-        if len(named) != len(queries):
-            raise InputError(
-                f"groups: {len(named)} given for {len(queries)} queries; give one per query, in their order"
-            )
+    named = attribute_values(groups, queries, what="groups")
     codes: dict[Hashable, int] = {}
     return np.fromiter((codes.setdefault(group, len(codes)) for group in named), dtype=np.int64, count=len(named))

@@ -143,8 +143,8 @@ def _read_regular(path: Path, columns: Sequence[str], value: str, *, packed: boo
 
     with _opened(path, packed=packed) as stream:
         separator = "\t" if b"\t" in stream.readline() else " "
-    coded = pa.dictionary(pa.int32(), pa.string())
-    types = {"query": coded, "item": coded, value: pa.float64(), "rank": pa.float64()}
+    # Ids are coded after reading: a dictionary per block that is unified in the end costs twice as much.
+    types = {"query": pa.string(), "item": pa.string(), value: pa.float64(), "rank": pa.float64()}
     kept = [name for name in columns if name in types]
     try:
         with pa.input_stream(str(path), compression="gzip" if packed else None) as source:
@@ -158,18 +158,23 @@ def _read_regular(path: Path, columns: Sequence[str], value: str, *, packed: boo
             )
     except (pa.ArrowInvalid, OSError, EOFError):
         return None
-    return _from_arrow(table.unify_dictionaries(), value)
+    return _from_arrow(table, value)
 
 
 def _from_arrow(table: Any, value: str) -> TrecTable | None:
+    from pyarrow import compute as pc
+
     names, codes = [], []
     for column in ("query", "item"):
-        combined = table.column(column).combine_chunks()
-        ids = combined.dictionary.to_pylist()
-        if any(text != text.strip() or not text or text[0] in "#\ufeff" for text in ids):
+        coded = table.column(column).dictionary_encode().combine_chunks()
+        ids = coded.dictionary
+        odd = pc.or_(
+            pc.not_equal(ids, pc.utf8_trim_whitespace(ids)), pc.match_substring_regex(ids, "^(#|\ufeff|$)")
+        )
+        if pc.any(odd).as_py():
             return None
-        names.append(ids)
-        codes.append(combined.indices.to_numpy().astype(np.int64))
+        names.append(ids.to_pylist())
+        codes.append(coded.indices.to_numpy().astype(np.int64))
     values = table.column(value).to_numpy()
     rank = table.column("rank").to_numpy() if "rank" in table.column_names else None
     if not len(values) or not np.isfinite(values).all():
