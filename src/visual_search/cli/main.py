@@ -40,6 +40,8 @@ VERBS = {
     "index": ("index", "turn images into an index"),
     "search": ("search", "find the images most like one image, item or text"),
     "evaluate": ("evaluate", "measure an index against a JSON of right answers"),
+    "score": ("score", "score a run file against right answers"),
+    "conventions": ("conventions", "the same run under every field's rules, side by side"),
     "report": ("report", "one HTML page from result files"),
 }
 
@@ -59,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _front_parser() -> argparse.ArgumentParser:
-    lines = "\n".join(f"  {verb:<10} {line}" for verb, (_, line) in VERBS.items())
+    lines = "\n".join(f"  {verb:<12} {line}" for verb, (_, line) in VERBS.items())
     parser = argparse.ArgumentParser(
         prog="visual-search",
         usage="visual-search VERB [options]",

@@ -1,0 +1,240 @@
+"""A run and right answers on disk, to numbers: under one convention, or under every field's side by side."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from visual_search.errors import FileFormatError, InputError
+from visual_search.evaluation.dataset import EvaluationDataset
+from visual_search.evaluation.result import Result
+from visual_search.evaluation.scoring import evaluate, evaluate_presets
+from visual_search.evaluation.slices import Slices, slices
+from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.evaluation.statistics.measure_intervals import with_intervals
+from visual_search.evaluation.ties import TieRule
+from visual_search.formats.atomic import atomic_path, write_text
+from visual_search.ground_truth.relevance import Relevance
+from visual_search.rankings.ranking import Ranking
+
+__all__ = ["DEFAULT_MEASURES", "Scored", "read_ranking", "read_relevance", "score_run", "side_by_side"]
+
+DEFAULT_MEASURES = ("AP", "nDCG@10", "RR", "Precision@10", "Recall@100", "HitRate@1")
+
+TableFormat = Literal["tsv", "parquet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What :func:`score_run` found.
+
+    Attributes
+    ----------
+    result : Result
+    parts : Slices or None
+        The result by an attribute of the queries, where one was given.
+    """
+
+    result: Result
+    parts: Slices | None
+
+    def table(self, *, per_query: bool = False) -> list[dict[str, Any]]:
+        """Rows of the result: one a measure (and slice); with ``per_query`` one a query, a column a measure."""
+        if per_query:
+            queries = list(self.result.queries)
+            columns = {text: _plain(found.values.tolist()) for text, found in self.result.items()}
+            return [
+                {"query": query, **{text: values[row] for text, values in columns.items()}}
+                for row, query in enumerate(queries)
+            ]
+        rows = [_row(None, text, self.result) for text in self.result]
+        for value, part in ({} if self.parts is None else self.parts).items():
+            rows += [_row(value, text, part) for text in part]
+        if self.parts is not None:
+            rows += [
+                {"slice": "(mean of slices)", "measure": text, "mean": _number(self.parts.macro_mean(text))}
+                for text in self.result
+            ]
+        return rows
+
+    def as_json(self, *, per_query: bool = False) -> dict[str, Any]:
+        """The whole as a JSON object; undefined values are null."""
+        told = {**self.result.as_json(), "missing_queries": list(self.result.missing_queries)}
+        if self.parts is not None:
+            told["slices"] = [row for row in self.table() if row.get("slice") is not None]
+        if per_query:
+            told["per_query"] = self.table(per_query=True)
+        return told
+
+    def write(self, path: str | os.PathLike[str], *, per_query: bool = False) -> None:
+        """Write the table: Parquet where the name ends in ``.parquet``, JSON in ``.json``, else tab-separated."""
+        target = Path(path)
+        if target.suffix == ".json":
+            write_text(target, json.dumps(self.as_json(per_query=per_query), indent=2, ensure_ascii=False) + "\n")
+        elif target.suffix == ".parquet":
+            _write_parquet(target, self.table(per_query=per_query))
+        else:
+            write_text(target, tab_separated(self.table(per_query=per_query)))
+
+
+def score_run(
+    run: str | os.PathLike[str],
+    qrels: str | os.PathLike[str],
+    measures: Sequence[str] = (),
+    *,
+    preset: str | None = None,
+    ties: TieRule | None = None,
+    attribute: str | os.PathLike[str] | None = None,
+    groups: str | os.PathLike[str] | None = None,
+) -> Scored:
+    """Score a run file against right answers.
+
+    Parameters
+    ----------
+    run : path
+        TREC run (also .gz), Parquet, or JSON ``{query: {item: score}}``.
+    qrels : path
+        TREC qrels (also .gz), Parquet, the evaluation dataset's JSON, or JSON ``{query: {item: grade}}``.
+    measures : sequence of str
+        Text forms; the preset's, or a usual set, where there are none.
+    preset : str, optional
+        A field's rules.
+    ties : str, optional
+        What is done with equal scores.
+    attribute : path, optional
+        A table of two columns (tab or comma), query and value: the result is given for each value as well.
+    groups : path, optional
+        A table of two columns, query and independent group; intervals are drawn over the groups. Without it over
+        the queries.
+
+    Returns
+    -------
+    Scored
+    """
+    ranking, relevance = read_ranking(run), read_relevance(qrels)
+    chosen = list(measures) or (None if preset is not None else DEFAULT_MEASURES)
+    result = evaluate(ranking, relevance, chosen, preset=preset, ties=ties)
+    by_group = None if groups is None else _values_of(groups, result)
+    result = with_intervals(result, groups=by_group, resampling=Resampling())
+    parts = None if attribute is None else slices(result, _values_of(attribute, result))
+    return Scored(result, parts)
+
+
+def side_by_side(
+    run: str | os.PathLike[str],
+    qrels: str | os.PathLike[str],
+    presets: Iterable[str] | None = None,
+    *,
+    k_values: Sequence[int] | None = None,
+) -> dict[str, Result]:
+    """The same run under every field's own rules; see :func:`visual_search.evaluation.scoring.evaluate_presets`."""
+    return evaluate_presets(read_ranking(run), read_relevance(qrels), presets, k_values=k_values)
+
+
+def read_ranking(path: str | os.PathLike[str]) -> Ranking:
+    """Read a run by its content: Parquet, JSON, or TREC text."""
+    kind = _kind(path)
+    if kind == "parquet":
+        return Ranking.from_parquet(path)
+    if kind == "json":
+        return Ranking.from_dict(_nested(path, "scores"))
+    return Ranking.from_trec(path)
+
+
+def read_relevance(path: str | os.PathLike[str]) -> Relevance:
+    """Read right answers by their content: Parquet, the dataset's JSON, a nested JSON, or TREC qrels."""
+    kind = _kind(path)
+    if kind == "parquet":
+        return Relevance.from_parquet(path)
+    if kind == "json":
+        value = json.loads(Path(path).read_bytes())
+        if isinstance(value, Mapping) and isinstance(value.get("queries"), list):
+            return EvaluationDataset.from_json(path).relevance()
+        return Relevance.from_dict(_nested(path, "grades"))
+    return Relevance.from_trec(path)
+
+
+def tab_separated(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table in text, a header first; empty where a value is undefined."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, names, delimiter="\t", lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows({name: "" if value is None else value for name, value in row.items()} for row in rows)
+    return stream.getvalue()
+
+
+def _kind(path: str | os.PathLike[str]) -> Literal["parquet", "json", "trec"]:
+    with Path(path).open("rb") as stream:
+        head = stream.read(256)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    return "json" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "trec"
+
+
+def _nested(path: str | os.PathLike[str], what: str) -> dict[Any, dict[Any, float]]:
+    try:
+        value = json.loads(Path(path).read_bytes())
+    except ValueError as error:
+        raise FileFormatError(f"{path}: begins like JSON but is not ({error})") from error
+    wrong = [query for query, items in value.items() if not isinstance(items, Mapping)]
+    if wrong:
+        raise FileFormatError(f"{path}: {wrong[0]!r} holds no object; {what} are {{query: {{item: number}}}}")
+    numbers = [number for items in value.values() for number in items.values()]
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
+        raise FileFormatError(f"{path}: {what} must be numbers")
+    return {query: dict(items) for query, items in value.items()}
+
+
+def _values_of(path: str | os.PathLike[str], result: Result) -> list[Hashable]:
+    """One value for each query of the result, from a table of two columns."""
+    text = Path(path).read_text("utf-8-sig")
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    wrong = [number for number, row in enumerate(rows, 1) if len(row) != 2]
+    if wrong:
+        raise FileFormatError(f"{path}: two columns, query and value, are needed; not so in line {wrong[0]}")
+    known = dict(rows)
+    queries = [str(query) for query in result.queries]
+    lacking = [query for query in queries if query not in known]
+    if lacking:
+        raise InputError(f"{path}: no value for {len(lacking)} queries, first: {lacking[0]!r}")
+    return [known[query] for query in queries]
+
+
+def _row(part: Hashable | None, text: str, result: Result) -> dict[str, Any]:
+    found = result[text]
+    between = found.interval
+    row: dict[str, Any] = {} if part is None else {"slice": str(part)}
+    return {
+        **row,
+        "measure": text,
+        "mean": _number(found.mean),
+        "low": None if between is None else between.low,
+        "high": None if between is None else between.high,
+        "counted": found.counted,
+        "undefined": found.undefined,
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _plain(values: list[float]) -> list[float | None]:
+    return [_number(value) for value in values]
+
+
+def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_pylist(rows), temporary)
