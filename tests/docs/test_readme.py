@@ -42,6 +42,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(8)
     ]
     (place / "eval.json").write_text(json.dumps({"queries": queries}))
+    (place / "run.trec").write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.5 x\nq1 Q0 d3 3 0.5 x\n")
+    (place / "qrels.trec").write_text("q1 0 d2 1\nq1 0 d1 0\n")
     return place
 
 

@@ -9,7 +9,7 @@ from visual_search.cli.options import add_json, print_json, stderr
 SUMMARY = "Measure an index against a JSON of right answers."
 EXAMPLE = """\
   visual-search evaluate --index data/index --dataset eval.json --output results.json --k 1 5 10 20
-  visual-search evaluate --index data/index --dataset eval.json --output results.json --report report.html"""
+  visual-search evaluate --index data/index --dataset eval.json --output results.json --baseline histogram"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model-name", default=None, help="name in the result; the embedder's where left out")
     parser.add_argument(
-        "--baseline", metavar="RESULT", default=None, help="an earlier results JSON to compare with"
+        "--baseline",
+        nargs="+",
+        metavar="BASELINE",
+        default=[],
+        help="earlier results JSON files, or embedders such as histogram, to compare with on the same queries",
     )
     parser.add_argument("--report", metavar="FILE", default=None, help="write the HTML page as well")
     add_json(parser)
@@ -46,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         application_k=arguments.application_k,
         exclude_self=arguments.exclude_self,
         model_name=arguments.model_name,
-        baseline=arguments.baseline,
+        baselines=arguments.baseline,
         report=arguments.report,
     )
     if arguments.json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,10 @@ from visual_search.evaluation.baselines import BaselineComparison, compare_basel
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
+from visual_search.formats.results import StoredResult, read_result
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
+from visual_search.workflows.baselines import baseline_service
 from visual_search.workflows.report import report_results
 
 __all__ = ["Evaluated", "evaluate_index"]
@@ -26,7 +28,7 @@ class Evaluated:
     ----------
     result : EvaluationResult
     comparison : BaselineComparison or None
-        Against the earlier result, where one was given.
+        Against the baselines, where any were given, and random retrieval.
     page : Path or None
         The HTML page, where one was asked for.
     """
@@ -52,7 +54,7 @@ def evaluate_index(
     application_k: int | None = None,
     exclude_self: bool = False,
     model_name: str | None = None,
-    baseline: str | os.PathLike[str] | None = None,
+    baselines: Sequence[str] = (),
     report: str | os.PathLike[str] | None = None,
 ) -> Evaluated:
     """Evaluate an index and write the result.
@@ -67,10 +69,12 @@ def evaluate_index(
     exclude_self : bool
         Leave-one-out: the item with the query's own id counts neither way.
     model_name : str, optional
-    baseline : path, optional
-        An earlier results JSON on the same data; refused where the data differ.
+    baselines : sequence of str
+        What to hold the result against: an earlier results JSON on the same data (refused where the data differ), or
+        an embedder's name, such as ``"histogram"``, with which the index's own images are embedded again; its result
+        is written beside ``output``. Exact random retrieval is always there.
     report : path, optional
-        HTML page to write; the baseline stands beside the result there.
+        HTML page to write; the baselines stand beside the result there.
 
     Returns
     -------
@@ -80,8 +84,25 @@ def evaluate_index(
     service = NearestNeighborSearch(index=VectorIndex.open(index))
     evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k)
     result = evaluator.evaluate(queries, k_values, output_path=output, exclude_self=exclude_self)
-    comparison = None if baseline is None else compare_baselines(result, {"baseline": baseline})
+    against = {name: _baseline(name, service, queries, Path(output), result) for name in baselines}
+    comparison = compare_baselines(result, against) if against else None
     page = None
     if report is not None:
-        page = report_results([output] if baseline is None else [baseline, output], report)
+        page = report_results([*(stored.path for stored in against.values()), output], report)
     return Evaluated(result, comparison, page)
+
+
+def _baseline(
+    name: str, service: NearestNeighborSearch, queries: EvaluationDataset, output: Path, result: EvaluationResult
+) -> StoredResult:
+    """An earlier result by its file, or that of an embedder on the same images by its name."""
+    if Path(name).is_file() or name.endswith(".json"):
+        return read_result(name)
+    evaluator = ModelEvaluator(baseline_service(service.index, name), model_name=name)
+    beside = output.with_name(f"{output.stem}.{name.replace('/', '-').replace(':', '-')}.json")
+    return evaluator.evaluate(
+        queries,
+        result.k_values,
+        exclude_self=result.exclude_self,
+        protocol=result.protocol,
+    ).to_json(beside)

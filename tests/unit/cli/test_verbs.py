@@ -56,11 +56,25 @@ def test_evaluate_compares_with_a_baseline_and_reports(photos: Path, capsys: pyt
     assert re.search(r"Recall@5\s+0\.2", capsys.readouterr().out)
     assert main(["evaluate", *words, "--output", "second.json", "--k", "1", "5", "--baseline", "first.json",
                  "--report", "report.html"]) == 0  # fmt: skip
-    assert "Against baseline" in capsys.readouterr().out
+    assert "Against first.json" in capsys.readouterr().out
     assert "<html" in Path("report.html").read_text("utf-8")
     record = json.loads(Path("second.json").read_text())
     assert list(record)[:2] == ["num_queries", "k_values"]
     assert record["hit_rate_at_1"] == 1.0
+
+
+def test_an_embedder_as_baseline_on_the_same_images(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--index", "photos.index", "--dataset", "eval.json", "--exclude-self", "--k", "1", "5"]
+    assert main(["evaluate", *words, "--output", "r.json", "--baseline", "phash", "--report", "both.html"]) == 0
+    printed = capsys.readouterr().out
+    assert "Against phash" in printed
+    assert "Against random" in printed
+    baseline = json.loads(Path("r.phash.json").read_text())
+    assert baseline["model_name"] == "phash"
+    assert baseline["hit_rate_at_1"] < 1.0
+    Path("photos/04.png").unlink()
+    assert main(["evaluate", *words, "--output", "r.json", "--baseline", "phash"]) == 2
+    assert "04.png" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("name", "depths"), [("user", [10, 20]), ("analysis", [1, 5, 10, 50])])
