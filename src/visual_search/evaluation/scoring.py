@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.joining import join
+from visual_search.evaluation.joining_dicts import join_dicts
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
@@ -30,8 +31,8 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 
 def evaluate(
-    ranking: Ranking,
-    relevance: Relevance,
+    ranking: Ranking | Mapping[Any, Mapping[Any, float]],
+    relevance: Relevance | Mapping[Any, Mapping[Any, float]],
     measures: Iterable[str | Measure] | None = None,
     *,
     ties: TieRule | None = None,
@@ -43,10 +44,11 @@ def evaluate(
 
     Parameters
     ----------
-    ranking : Ranking
-        What a system returned.
-    relevance : Relevance
-        What the right answers are. Every query of it is evaluated; one that the ranking lacks has an empty list.
+    ranking : Ranking, or mapping
+        What a system returned; ``{query: {item: score}}`` is read without looking up any item that is not judged.
+    relevance : Relevance, or mapping
+        What the right answers are, or ``{query: {item: grade}}``. Every query of it is evaluated; one that the
+        ranking lacks has an empty list.
     measures : iterable of str or Measure, optional
         Text forms as in ``"nDCG@10"``, ``"AP(denominator=min)@100"``. With a preset they may be left out; the
         preset's own are taken.
@@ -89,8 +91,8 @@ def evaluate(
 
 
 def evaluate_presets(
-    ranking: Ranking,
-    relevance: Relevance,
+    ranking: Ranking | Mapping[Any, Mapping[Any, float]],
+    relevance: Relevance | Mapping[Any, Mapping[Any, float]],
     presets: Iterable[str | Preset] | None = None,
     *,
     k_values: Sequence[int] | None = None,
@@ -157,24 +159,32 @@ def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> t
 class _Joined:
     """Positions of one ranking for each kind of list the presets read, joined when first asked for."""
 
-    def __init__(self, ranking: Ranking, relevance: Relevance) -> None:
+    def __init__(
+        self,
+        ranking: Ranking | Mapping[Any, Mapping[Any, float]],
+        relevance: Relevance | Mapping[Any, Mapping[Any, float]],
+    ) -> None:
         self._ranking = ranking
-        self._relevance = relevance
+        self._relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
         self._positions: dict[ListKind, Positions] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self._ranking.notes
+        return self._ranking.notes if isinstance(self._ranking, Ranking) else ()
 
     def positions(self, kind: ListKind) -> Positions:
         if kind not in self._positions:
-            self._positions[kind] = join(self._prepared(kind), self._relevance)
+            self._positions[kind] = self._joined(kind)
         return self._positions[kind]
 
-    def _prepared(self, kind: ListKind) -> Ranking:
+    def _joined(self, kind: ListKind) -> Positions:
+        if not isinstance(self._ranking, Ranking):
+            if kind == "as given":
+                return join_dicts(self._ranking, self._relevance)
+            self._ranking = Ranking.from_dict(self._ranking)
         if kind == "float32":
-            return self._ranking.rounded_to_float32()
-        return self._ranking.where_positive() if kind == "positive" else self._ranking
+            return join(self._ranking.rounded_to_float32(), self._relevance)
+        return join(self._ranking.where_positive() if kind == "positive" else self._ranking, self._relevance)
 
 
 def _run(joined: _Joined, measures: tuple[Measure, ...], ties: TieRule, rules: Preset | None) -> _Run:
