@@ -25,5 +25,6 @@ napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 napoleon_custom_sections = ["Convention", "How to read it", "Formula", "Source"]
 
+smartquotes = False  # options begin with two dashes
 html_theme = "furo"
 html_title = "Visual Search"

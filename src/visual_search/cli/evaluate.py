@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         report=arguments.report,
     )
     if arguments.json:
-        print_json(evaluated.result.record)
+        print_json(evaluated.as_json())
     else:
         print(evaluated.summary())
         stderr().print(f"result: {arguments.output}", markup=False)

@@ -16,7 +16,11 @@ EXAMPLE = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("images", nargs="?", help="folder, glob, zip or tar, or a list (txt, csv, json) of images")
+    parser.add_argument(
+        "images",
+        nargs="*",
+        help="folder, glob, zip or tar, a list (txt, csv, json) of images, or several files and folders",
+    )
     parser.add_argument("--out", metavar="INDEX", help="folder of the index")
     parser.add_argument("--embedder", default="efficientnet-lite0", help="see --list-embedders")
     parser.add_argument("--metric", default="cosine", choices=["cosine", "ip", "l2"], help="what a score means")
@@ -38,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Index and say what became of each file."""
     if arguments.list_embedders:
         return _list_embedders(as_json=arguments.json)
-    if arguments.images is None or arguments.out is None:
+    if not arguments.images or arguments.out is None:
         raise InputError("images and --out are needed: visual-search index photos/ --out photos.index")
     from visual_search.cli.progress import image_progress
     from visual_search.images.decoding import DecodingRules
@@ -47,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     limits = {} if arguments.max_pixels is None else {"max_pixels": arguments.max_pixels}
     with image_progress("indexing", quiet=arguments.json) as progress:
         report = index_images(
-            arguments.images,
+            arguments.images[0] if len(arguments.images) == 1 else arguments.images,
             arguments.out,
             embedder=arguments.embedder,
             metric=arguments.metric,

@@ -47,7 +47,12 @@ VERBS = {
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
-    """Keeps the example's lines and shows defaults."""
+    """Keeps the example's lines, and shows the defaults that say something."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.default in (None, False, argparse.SUPPRESS) or isinstance(action.default, list):
+            return action.help
+        return super()._get_help_string(action)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,22 +88,31 @@ def _run_verb(name: str, words: Sequence[str]) -> int:
         formatter_class=_Formatter,
     )
     verb.add_arguments(parser)
+    arguments = parser.parse_args(list(words))
     try:
-        return verb.run(parser.parse_args(list(words)))
+        return verb.run(arguments)
     except VisualSearchError as error:
-        print(f"visual-search {name}: {error}", file=sys.stderr)
-        return WRONG_USE
+        return _refused(name, type(error).__name__, str(error), as_json=arguments.json)
     except BrokenPipeError:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
         return DONE
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
-        print(f"visual-search {name}: {place}{error.strerror or error}", file=sys.stderr)
-        return WRONG_USE
+        return _refused(name, type(error).__name__, f"{place}{error.strerror or error}", as_json=arguments.json)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+
+
+def _refused(verb: str, kind: str, message: str, *, as_json: bool) -> int:
+    if as_json:
+        import json
+
+        print(json.dumps({"error": {"verb": verb, "type": kind, "message": message}}, indent=2))
+    else:
+        print(f"visual-search {verb}: {message}", file=sys.stderr)
+    return WRONG_USE
 
 
 if __name__ == "__main__":

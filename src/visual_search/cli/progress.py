@@ -26,6 +26,8 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Show a dash before the first batch."""
         speed = task.finished_speed or task.speed
+        if speed is None and task.finished and task.elapsed:
+            speed = task.completed / task.elapsed
         return Text("-- images/s" if speed is None else f"{speed:,.1f} images/s")
 
 
@@ -34,12 +36,12 @@ class ImageProgress:
 
     def __init__(self, bar: Progress, words: str) -> None:
         self._bar = bar
-        self._task = bar.add_task(words, total=None, start=False)
+        self._task = bar.add_task(words, total=None, start=False, visible=False)
 
     def start(self, total: int | None) -> None:
         """Start the clock."""
         self._bar.start_task(self._task)
-        self._bar.update(self._task, total=total)
+        self._bar.update(self._task, total=total, visible=True)
 
     def advance(self, count: int) -> None:
         """Move on by ``count`` images."""

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("image", metavar="QUERY", nargs="?", help="an image file")
     parser.add_argument("--id", help="search by an item of the index; it is itself left out")
     parser.add_argument("--text", help="search by words, where the index's model takes them")
-    parser.add_argument("-k", type=int, default=10, help="how many results")
+    parser.add_argument("-k", "--k", type=int, default=10, help="how many results")
     parser.add_argument(
         "--hide-near-duplicates",
         type=float,
@@ -43,6 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"give one of: an image file, --id ITEM, --text WORDS; got {len(given)}")
     from visual_search.workflows.search_index import search_index
 
+    page = Path(arguments.page or f"{os.fspath(arguments.index).rstrip('/')}.search.html")
+    if page.is_dir():
+        raise InputError(f"--page: {page} is a folder; give a file, such as found.html")
     found = search_index(
         arguments.index,
         image=arguments.image,
@@ -56,10 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for result in found.response:
             print(f"{result.rank:>4}  {result.score:>10.6f}  {result.image_id}")
-        if found.response.shortfall:
-            stderr().print(found.response.shortfall, markup=False)
+        for note in found.notes():
+            stderr().print(note, markup=False)
     if arguments.open or arguments.page:
-        page = found.write_page(Path(arguments.page or f"{os.fspath(arguments.index).rstrip('/')}.search.html"))
+        found.write_page(page)
         stderr().print(f"page: {page}", markup=False)
         if arguments.open:
             webbrowser.open(page.absolute().as_uri())

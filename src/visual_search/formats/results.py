@@ -30,7 +30,7 @@ from visual_search.ids import Id
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ImageLocation", "StoredResult", "read_result", "write_result"]
+__all__ = ["ImageLocation", "StoredResult", "check_result_path", "read_result", "write_result"]
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def write_result(
         Keys missing, in another order or of another type, NaN in the record, columns of different lengths, an
         unknown state, a path that leaves its root; all problems at once.
     """
-    target = Path(path)
+    target = check_result_path(path)
     plain = plain_record(record)
     checked_record(plain, target.name, error=InputError, in_order=True)
     tables = {"ranking": ranking_table(ranking), "queries": queries_table(queries)}
@@ -212,6 +212,29 @@ def write_result(
     whole = {**plain, "files": files, "file_checksums": checksums}
     write_text(target, record_text(whole))
     return StoredResult(target, whole)
+
+
+def check_result_path(path: str | os.PathLike[str]) -> Path:
+    """Refuse a path at which a result cannot or should not be written, before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        A folder, a name that does not end in ``.json``, or a file that is there and is no result.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
+    if target.suffix != ".json":
+        raise InputError(f"output: {target.name!r}; a result is JSON: give a name that ends in .json")
+    if target.exists():
+        try:
+            read_result(target)
+        except FileFormatError as problem:
+            raise InputError(
+                f"output: {target} is there and is no result ({problem}); give another name, so that nothing is lost"
+            ) from problem
+    return target
 
 
 def read_result(path: str | os.PathLike[str]) -> StoredResult:

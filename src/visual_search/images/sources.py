@@ -13,7 +13,7 @@ from visual_search.images.folders import FoundFile, find_by_pattern, is_pattern,
 from visual_search.images.image_source import ImageSource
 from visual_search.images.path_lists import ListedPath, read_path_list
 from visual_search.images.reading import why_unreadable
-from visual_search.images.signatures import archive_format, image_format
+from visual_search.images.signatures import archive_format, image_format, what_it_is
 from visual_search.images.source_ids import IdRule, check_distinct, with_ids
 
 __all__ = ["IdRule", "ImageSource", "Images", "list_images"]
@@ -22,6 +22,10 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Images: TypeAlias = AnyPath | Iterable[AnyPath] | Mapping[str, AnyPath]
 
 _MISSING = "no such file"
+# Names that promise a picture; a list of paths would not be called so.
+_IMAGE_SUFFIXES = frozenset(
+    [".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm", ".avif", ".heic", ".heif"]
+)
 _HEAD = 512  # a tar shows itself at byte 257
 
 
@@ -113,6 +117,8 @@ def _from_place(text: str, ids: IdRule) -> list[ImageSource]:
         return with_ids(sorted(_some(sources, text), key=lambda source: source.id), ids)
     if image_format(head):
         return with_ids([ImageSource(path.name, path)], ids)
+    if path.suffix.lower() in _IMAGE_SUFFIXES:
+        raise InputError(f"images={text!r}: not an image: {what_it_is(head)}")
     return _from_list(read_path_list(path), path.parent, ids, text)
 
 

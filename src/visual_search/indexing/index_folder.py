@@ -50,7 +50,7 @@ class IndexFolder:
         mend = (
             f"{there[0]} is a file: if it is a FAISS index, use VectorIndex.from_faiss({there[0]!r}, ids=...)"
             if there
-            else "make it first with VectorIndex.save, or look at the path"
+            else "make it first (visual-search index, or VectorIndex.save), or look at the path"
         )
         raise FileFormatError(f"{self.path}: no index folder there; {mend}")
 
@@ -71,12 +71,16 @@ class IndexFolder:
         problems.raise_if_any(FileFormatError)
         return {role: self.path / companion.name for role, companion in manifest.files.items()}
 
-    @contextmanager
-    def saving(self) -> Iterator[None]:
-        """Hold the folder for one saver, check that it may be written to, and clear away what no manifest names."""
+    def check_free(self) -> None:
+        """Refuse a path that holds something else than an index, before anything is done for it."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"path: {self.path} is a file; an index is a folder, give another path")
         self._refuse_foreign_folder()
+
+    @contextmanager
+    def saving(self) -> Iterator[None]:
+        """Hold the folder for one saver, check that it may be written to, and clear away what no manifest names."""
+        self.check_free()
         self.path.mkdir(parents=True, exist_ok=True)
         with _only_saver(self.path / _LOCK_NAME):
             yield

@@ -16,9 +16,10 @@ from visual_search.images.decoding import DecodingRules
 from visual_search.images.ledger import Ledger, LedgerEntry
 from visual_search.indexing.index_table import VectorIndex
 
-__all__ = ["ItemImages", "attach_images", "images_of"]
+__all__ = ["ItemImages", "attach_images", "images_of", "stamps_of"]
 
 _LEDGER = "ledger.jsonl"
+_STAMPS = "stamps.json"
 
 
 class ItemImages:
@@ -59,11 +60,24 @@ class ItemImages:
         return self.ledger.as_json()
 
 
-def attach_images(index: VectorIndex, ledger: Ledger, rules: DecodingRules) -> None:
-    """Attach a ledger, with absolute paths, and the decoding rules to an index."""
+def attach_images(
+    index: VectorIndex, ledger: Ledger, rules: DecodingRules, stamps: Mapping[str, str] | None = None
+) -> None:
+    """Attach a ledger, with absolute paths, and the decoding rules to an index.
+
+    ``stamps`` (id to what changes with a file) let a later run see which files are as they were.
+    """
+    if stamps is not None:
+        index.attachments[_STAMPS] = json.dumps(dict(stamps), ensure_ascii=True).encode()
     absolute = (replace(entry, path=os.path.abspath(entry.path)) for entry in ledger)  # noqa: PTH100
     index.attachments[_LEDGER] = Ledger(absolute).to_bytes()
     index.extra["decoding_rules"] = rules.as_json()
+
+
+def stamps_of(index: VectorIndex) -> dict[str, str]:
+    """Stamps attached to an index; empty where there are none."""
+    stamps: dict[str, str] = json.loads(index.attachments.get(_STAMPS, b"{}"))
+    return stamps
 
 
 def images_of(index: VectorIndex) -> ItemImages | None:

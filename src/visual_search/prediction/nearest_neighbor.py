@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -66,12 +67,24 @@ class NearestNeighborSearch:
     def __init__(
         self, index: VectorIndex, embedder: Embedder | None = None, *, rules: DecodingRules | None = None
     ) -> None:
+        if not isinstance(index, VectorIndex):
+            raise InputError(
+                f"index: got {type(index).__name__}; give a VectorIndex, such as VectorIndex.open('photos.index')"
+            )
+        if embedder is not None and not isinstance(embedder, Embedder):
+            raise InputError(
+                f"embedder: got {type(embedder).__name__}; give an embedder, such as create_embedder('histogram'), or "
+                "leave it out: the one that the index names is made when it is needed"
+            )
         self.index = index
         self._rules = rules
         self._embedder = embedder
         self._making_embedder = threading.Lock()
         if embedder is not None:
             check_embedder(embedder, index.embedder, index.dimension)
+
+    def __repr__(self) -> str:
+        return f"NearestNeighborSearch({self.index!r})"
 
     @property
     def embedder(self) -> Embedder:
@@ -183,7 +196,7 @@ class NearestNeighborSearch:
     def search_image(
         self, image: QueryImage, k: int = 10, *, query_id: Id | None = None, **options: Any
     ) -> SearchResponse:
-        """Search by an image file or its bytes; ``options`` as for ``search``.
+        """Search by an image file, its bytes, a PIL image or a uint8 array; ``options`` as for ``search``.
 
         ``query_id`` is the path where it is left out ("image" for bytes).
 
@@ -193,7 +206,7 @@ class NearestNeighborSearch:
             Not an image, or one that cannot be read.
         """
         checked_depth(k)
-        name = query_id if query_id is not None else "image" if isinstance(image, bytes) else str(image)
+        name = query_id if query_id is not None else str(image) if isinstance(image, str | os.PathLike) else "image"
         return self.search(self.embed_images([image])[0], name, k, **options)
 
     def search_id(self, item: Id, k: int = 10, **options: Any) -> SearchResponse:

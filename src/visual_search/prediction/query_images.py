@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from PIL.Image import Image, fromarray
 
 from visual_search.errors import DimensionError, FingerprintError, InputError, Problems, UndecodableImageError
 from visual_search.images.decoding import DecodingRules
@@ -19,7 +21,7 @@ from visual_search.indexing.embedding import embed_sources
 __all__ = ["QueryImage", "check_embedder", "embed_images", "embedder_of"]
 
 Vectors = npt.NDArray[np.float32]
-QueryImage: TypeAlias = str | os.PathLike[str] | bytes
+QueryImage: TypeAlias = str | os.PathLike[str] | bytes | Image | npt.NDArray[np.uint8]
 
 
 def embedder_of(described: EmbedderDescription | None) -> Embedder:
@@ -68,7 +70,7 @@ def embed_images(embedder: Embedder, images: Iterable[QueryImage], rules: Decodi
     ----------
     embedder : Embedder
         Threads decode and prepare while it embeds.
-    images : iterable of path or bytes
+    images : iterable of path, bytes, PIL image or uint8 array
         What to embed.
     rules : DecodingRules, optional
         Those the index was made by.
@@ -97,4 +99,30 @@ def embed_images(embedder: Embedder, images: Iterable[QueryImage], rules: Decodi
 def _source(number: int, image: QueryImage) -> ImageSource:
     if isinstance(image, bytes):
         return ImageBytes(f"image {number} ({len(image):,} bytes given)", Path(), data=image)
+    if isinstance(image, np.ndarray):
+        image = _picture(image)
+    if isinstance(image, Image):
+        return ImageBytes(f"image {number} (a picture in memory)", Path(), data=_encoded(image))
+    if not isinstance(image, str | os.PathLike):
+        raise InputError(
+            f"image {number}: got {type(image).__name__}; give a path, the file's bytes, a PIL image, or a uint8 array "
+            "of shape (height, width), (height, width, 3) or (height, width, 4)"
+        )
     return ImageSource(os.fspath(image), Path(image))
+
+
+def _picture(pixels: npt.NDArray[np.uint8]) -> Image:
+    if pixels.dtype != np.uint8 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (3, 4))):
+        raise InputError(
+            f"image: got {pixels.dtype} {pixels.shape}; an array is uint8 of shape (height, width), (height, width, 3) "
+            "or (height, width, 4), RGB or RGBA"
+        )
+    return fromarray(pixels)
+
+
+def _encoded(picture: Image) -> bytes:
+    """Without loss, so that a picture in memory goes the way of every file: same rules, same limits."""
+    stream = BytesIO()
+    lossless_png = picture.mode in {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
+    picture.save(stream, "PNG" if lossless_png else "TIFF", **({"compress_level": 0} if lossless_png else {}))
+    return stream.getvalue()

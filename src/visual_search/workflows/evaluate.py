@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from visual_search.evaluation.baselines import BaselineComparison, compare_baselines
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
-from visual_search.formats.results import StoredResult, read_result
+from visual_search.formats.results import StoredResult, check_result_path, read_result
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 from visual_search.workflows.baselines import baseline_service
@@ -36,6 +37,12 @@ class Evaluated:
     result: EvaluationResult
     comparison: BaselineComparison | None
     page: Path | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The result's record and, where there are baselines, the comparison."""
+        if self.comparison is None:
+            return self.result.record
+        return {**self.result.record, "comparison": self.comparison.as_json()}
 
     def summary(self) -> str:
         """The result's table, and the comparison's."""
@@ -80,6 +87,7 @@ def evaluate_index(
     -------
     Evaluated
     """
+    check_result_path(output)
     queries = EvaluationDataset.from_json(dataset)
     service = NearestNeighborSearch(index=VectorIndex.open(index))
     evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
+from visual_search.errors import FileFormatError, InputError, first_few
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.journal import Journal
 from visual_search.images.decoding import DecodingRules
@@ -23,8 +23,9 @@ from visual_search.indexing.embedders.contract import Embedder, EmbedderDescript
 from visual_search.indexing.embedders.registry import create_embedder
 from visual_search.indexing.embedding import EmbeddedBatch, embed_sources
 from visual_search.indexing.engines.contract import Metric
+from visual_search.indexing.index_folder import IndexFolder
 from visual_search.indexing.index_table import VectorIndex
-from visual_search.indexing.item_images import attach_images
+from visual_search.indexing.item_images import attach_images, images_of, stamps_of
 from visual_search.indexing.progress import Progress
 
 __all__ = ["DEFAULT_EMBEDDER", "IndexingReport", "index_images", "journal_path"]
@@ -51,6 +52,10 @@ class IndexingReport:
         Images that went through the embedder in this run.
     resumed : int
         Files that an earlier, interrupted run had finished.
+    unchanged : int
+        Files that are as they were in the index that stood there; their vectors were taken over.
+    replaced : str or None
+        What stood there, in words.
     seconds : float
         Wall time.
     """
@@ -60,13 +65,21 @@ class IndexingReport:
     ledger: Ledger
     embedded: int
     resumed: int
+    unchanged: int
+    replaced: str | None
     seconds: float
 
     def words(self) -> str:
         """What was done, in a sentence."""
         pace = f", {self.embedded / self.seconds:,.0f} images/s" if self.seconds > 0 and self.embedded else ""
-        resumed = f" ({self.resumed:,} files were finished by an earlier run)" if self.resumed else ""
-        return f"{self.path}: {len(self.index):,} images in {self.seconds:.1f} s{pace}{resumed}"
+        taken = [
+            f"{self.resumed:,} finished by an earlier run" if self.resumed else "",
+            f"{self.unchanged:,} unchanged since the last" if self.unchanged else "",
+            f"in place of {self.replaced}" if self.replaced else "",
+        ]
+        said = "; ".join(words for words in taken if words)
+        count = f"{len(self.index):,} image{'' if len(self.index) == 1 else 's'}"
+        return f"{self.path}: {count} in {self.seconds:.1f} s{pace}{f' ({said})' if said else ''}"
 
     def as_json(self) -> dict[str, Any]:
         """Counts, the ledger's counts and what was left out, as a JSON object."""
@@ -75,6 +88,8 @@ class IndexingReport:
             "images": len(self.index),
             "embedded": self.embedded,
             "resumed": self.resumed,
+            "unchanged": self.unchanged,
+            "replaced": self.replaced,
             "seconds": round(self.seconds, 3),
             "ledger": self.ledger.as_json(),
             "left_out": {entry.id: entry.reason for entry in self.ledger.left_out},
@@ -98,7 +113,8 @@ def index_images(
 
     Every finished batch is on disk before the next begins; a run that was killed, started again with the same
     embedder and rules, embeds only what is missing, and the index comes out the same. Files that changed meanwhile
-    (size or time) are embedded again.
+    (size or time) are embedded again. Where an index made in the same way stands already, the vectors of files that
+    are as they were are taken over.
 
     Parameters
     ----------
@@ -132,6 +148,7 @@ def index_images(
         No image could be used: the message has the reasons; or wrong arguments.
     """
     begun = time.monotonic()
+    IndexFolder(out).check_free()
     made = create_embedder(embedder) if isinstance(embedder, str) else embedder
     rules = rules or DecodingRules()
     sources = list_images(images, ids=ids)
@@ -140,8 +157,12 @@ def index_images(
     with Journal(journal_path(out), key=_key(describe(made), rules)) as journal:
         finished = _finished(journal, sources, made.dimension)
         resumed = len(finished)
+        stamps = {source.id: source.stamp for source in sources}
+        old = _standing(out)
+        if old is not None:
+            finished = {**_unchanged(old, index, rules, sources, stamps), **finished}
+        unchanged = len(finished) - resumed
         remaining = [source for source in sources if source.id not in finished]
-        stamps = {source.id: source.stamp for source in remaining}
         embedded = 0
         for batch in embed_sources(remaining, made, rules=rules, batch_size=batch_size, progress=progress):
             _record(journal, batch, stamps)
@@ -150,10 +171,50 @@ def index_images(
         outcome = [finished[source.id] for source in sources]
         _fill(index, outcome)
         ledger = Ledger(entry for entry, _ in outcome)
-        attach_images(index, ledger, rules)
+        attach_images(index, ledger, rules, stamps)
         index.save(out)
         journal.discard()
-    return IndexingReport(index, Path(out), ledger, embedded, resumed, time.monotonic() - begun)
+    replaced = None if old is None else _described(old)
+    return IndexingReport(
+        index, Path(out), ledger, embedded, resumed, unchanged, replaced, time.monotonic() - begun
+    )
+
+
+def _standing(out: str | os.PathLike[str]) -> VectorIndex | None:
+    """The index that stands where the new one will; None where there is none, or none that can be read."""
+    try:
+        return VectorIndex.open(out)
+    except FileFormatError:
+        return None
+
+
+def _described(index: VectorIndex) -> str:
+    maker = "" if index.embedder is None else f" by {index.embedder.name}"
+    return f"an index of {len(index):,} image{'' if len(index) == 1 else 's'}{maker}"
+
+
+def _unchanged(
+    old: VectorIndex,
+    new: VectorIndex,
+    rules: DecodingRules,
+    sources: Iterable[ImageSource],
+    stamps: Mapping[str, str],
+) -> dict[str, Outcome]:
+    """What an index that stands there has of the same files, made in the same way: id to ledger entry and vector."""
+    images = images_of(old)
+    if images is None or images.rules != rules or old.embedder != new.embedder or old.metric != new.metric:
+        return {}
+    before = stamps_of(old)
+    kept = {}
+    for source in sources:
+        same = before.get(source.id) == stamps[source.id] and source.id in images.ledger
+        if same and stamps[source.id] != "unreadable":
+            entry = images.ledger[source.id]
+            if (os.path.abspath(source.path), source.member) == (entry.path, entry.member):  # noqa: PTH100 - as stored
+                kept[source.id] = replace(entry, path=str(source.path))
+    used = [image_id for image_id, entry in kept.items() if entry.status == "used"]
+    vectors = dict(zip(used, old.vectors(used), strict=True)) if used else {}
+    return {image_id: (entry, vectors.get(image_id)) for image_id, entry in kept.items()}
 
 
 def journal_path(out: str | os.PathLike[str]) -> Path:

@@ -30,6 +30,7 @@ def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
     Path("eval.json").write_text(json.dumps({"queries": queries}))
     assert main(["index", "photos", "--out", "photos.index", "--embedder", "histogram"]) == 0
+    Path("photos/words.jpg").write_text("no picture")
     return tmp_path
 
 
@@ -113,6 +114,12 @@ def test_report_from_files_alone(photos: Path) -> None:
         ("evaluate --index photos.index --dataset eval.json --output r.json --k ten", "analysis"),
         ("evaluate --index photos.index --dataset eval.json --output r.json --k 5 user", "k_values"),
         ("report gone.json", "gone.json"),
+        ("search photos.index --id 4.png", "is '04.png'"),
+        ("search photos.index photos/01.png --page photos", "photos is a folder"),
+        ("index photos/words.jpg --out x", "not an image: text"),
+        ("index photos --out photos", "holds other things"),
+        ("evaluate --index photos.index --dataset eval.json --output eval.json", "is there and is no result"),
+        ("evaluate --index photos.index --dataset eval.json --output r.html", "ends in .json"),
     ],
 )
 def test_wrong_use_is_told_in_words_with_exit_code_2(
@@ -143,3 +150,17 @@ def test_help_shows_an_example_whose_options_exist(verb: str, capsys: pytest.Cap
 def test_without_a_verb_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "evaluate" in capsys.readouterr().out
+
+
+def test_several_files_and_folders_can_be_named(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["index", "photos/01.png", "photos/02.png", "--out", "two.index", "--embedder", "pixels", "--json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out.partition("\n")[2])["images"] == 2
+
+
+def test_errors_are_json_too_where_that_was_asked_for(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["search", "photos.index", "--id", "nobody", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["type"] == "UnknownIdError"

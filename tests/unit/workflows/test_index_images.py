@@ -126,3 +126,65 @@ def test_the_index_folder_can_move_with_relative_images_elsewhere(
     location = service.item_location("even/00.png")
     assert location is not None
     assert location.path.is_file()
+
+
+def test_indexed_again_only_what_is_new_or_changed_is_embedded(pictures: Path, tmp_path: Path) -> None:
+    first = index_images(pictures, tmp_path / "index", embedder="pixels")
+    assert first.replaced is None
+    Image.new("RGB", (16, 12), "red").save(pictures / "even" / "00.png")
+    Image.new("RGB", (16, 12), "blue").save(pictures / "even" / "new.png")
+    (pictures / "odd" / "01.png").unlink()
+    counting = CountingPixels()
+    again = index_images(pictures, tmp_path / "index", embedder=counting)
+    assert (counting.embedded, again.embedded, again.unchanged) == (2, 2, 22)
+    assert again.replaced == "an index of 24 images by pixels"
+    fresh = index_images(pictures, tmp_path / "fresh", embedder="pixels")
+    assert again.index.fingerprint() == fresh.index.fingerprint()
+    assert again.ledger == fresh.ledger
+
+
+def test_nothing_is_taken_over_from_an_index_made_otherwise(pictures: Path, tmp_path: Path) -> None:
+    index_images(pictures, tmp_path / "index", embedder="pixels")
+    other = index_images(pictures, tmp_path / "index", embedder="histogram")
+    assert (other.unchanged, other.embedded) == (0, 24)
+    assert other.words().endswith("(in place of an index of 24 images by pixels)")
+    darker = index_images(
+        pictures, tmp_path / "index", embedder="histogram", rules=DecodingRules(background=(0, 0, 0))
+    )
+    assert darker.unchanged == 0
+
+
+def test_a_folder_that_holds_something_else_is_refused_before_the_work(pictures: Path, tmp_path: Path) -> None:
+    counting = CountingPixels()
+    with pytest.raises(InputError, match="holds other things"):
+        index_images(pictures, pictures, embedder=counting)
+    assert counting.embedded == 0
+
+
+def test_a_picture_in_memory_is_a_query_too(pictures: Path, tmp_path: Path) -> None:
+    index = index_images(pictures, tmp_path / "index", embedder="pixels").index
+    service = NearestNeighborSearch(index=index)
+    with Image.open(pictures / "even" / "04.png") as picture:
+        queries = [
+            picture,
+            picture.convert("RGBA"),
+            np.asarray(picture),
+            np.dstack([picture, np.full((12, 16), 255)]),
+        ]
+        for query in queries:
+            query = query.astype(np.uint8) if isinstance(query, np.ndarray) else query  # noqa: PLW2901 - dstack widens
+            found = service.search_image(query, 1).results[0]
+            assert found.image_id == "even/04.png"
+            assert found.score == pytest.approx(1, abs=1e-6)
+    with pytest.raises(InputError, match="uint8"):
+        service.search_image(np.zeros((4, 4, 3)), 1)
+    with pytest.raises(InputError, match="give a path"):
+        service.search_image(7, 1)  # type: ignore[arg-type]
+
+
+def test_what_is_no_index_or_no_embedder_is_refused_at_once(pictures: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"VectorIndex\.open"):
+        NearestNeighborSearch("photos.index")  # type: ignore[arg-type]
+    index = index_images(pictures, tmp_path / "index", embedder="pixels").index
+    with pytest.raises(InputError, match="create_embedder"):
+        NearestNeighborSearch(index, "pixels")  # type: ignore[arg-type]
