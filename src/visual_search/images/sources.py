@@ -23,8 +23,9 @@ Images: TypeAlias = AnyPath | Iterable[AnyPath] | Mapping[str, AnyPath]
 
 _MISSING = "no such file"
 # Names that promise a picture; a list of paths would not be called so.
-_IMAGE_SUFFIXES = frozenset(
-    [".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm", ".avif", ".heic", ".heif"]
+_IMAGE_SUFFIXES = (
+    *(".jpg", ".jpeg", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"),
+    *(".ppm", ".pgm", ".pbm", ".pnm", ".avif", ".heic", ".heif"),
 )
 _HEAD = 512  # a tar shows itself at byte 257
 

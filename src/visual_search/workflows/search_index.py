@@ -69,7 +69,8 @@ class FoundInIndex:
         """Write one page with the query's picture and those of the results."""
         index = self.service.index
         maker = "" if index.embedder is None else f" by {index.embedder.name}"
-        about = f"{len(index):,} images embedded{maker}; scores are {_METRIC_WORDS[index.metric]}; engine {index.engine}"
+        scores = _METRIC_WORDS[index.metric]
+        about = f"{len(index):,} images embedded{maker}; scores are {scores}; engine {index.engine}"
         return write_contact_sheet(
             self.query_image or str(self.response.query_id),
             self.response,

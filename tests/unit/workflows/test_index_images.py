@@ -165,19 +165,14 @@ def test_a_picture_in_memory_is_a_query_too(pictures: Path, tmp_path: Path) -> N
     index = index_images(pictures, tmp_path / "index", embedder="pixels").index
     service = NearestNeighborSearch(index=index)
     with Image.open(pictures / "even" / "04.png") as picture:
-        queries = [
-            picture,
-            picture.convert("RGBA"),
-            np.asarray(picture),
-            np.dstack([picture, np.full((12, 16), 255)]),
-        ]
-        for query in queries:
-            query = query.astype(np.uint8) if isinstance(query, np.ndarray) else query  # noqa: PLW2901 - dstack widens
+        pixels = np.asarray(picture, dtype=np.uint8)
+        opaque = np.concatenate([pixels, np.full((12, 16, 1), 255, dtype=np.uint8)], axis=2)
+        for query in (picture, picture.convert("RGBA"), pixels, opaque):
             found = service.search_image(query, 1).results[0]
             assert found.image_id == "even/04.png"
             assert found.score == pytest.approx(1, abs=1e-6)
     with pytest.raises(InputError, match="uint8"):
-        service.search_image(np.zeros((4, 4, 3)), 1)
+        service.search_image(np.zeros((4, 4, 3)), 1)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="give a path"):
         service.search_image(7, 1)  # type: ignore[arg-type]
 
