@@ -22,11 +22,11 @@ Every verb has `--help` with an example, and `--json` for programs. Exit codes: 
 def reference() -> str:
     """The page as it should be."""
     parts = [HEAD]
-    for verb, (module, line) in VERBS.items():
+    for verb, (module, _) in VERBS.items():
         found = import_module(f"visual_search.cli.{module}")
         parser = argparse.ArgumentParser(prog=f"visual-search {verb}")
         found.add_arguments(parser)
-        parts.append(f"\n## `visual-search {verb}`\n\n{line[0].upper()}{line[1:]}. {found.SUMMARY}\n")
+        parts.append(f"\n## `visual-search {verb}`\n\n{found.SUMMARY}\n")
         example = "\n".join(f"$ {words.strip()}" for words in found.EXAMPLE.splitlines())
         parts.append(f"\n```console\n{example}\n```\n")
         parts.append("\n| argument | meaning | default |\n|---|---|---|\n")
