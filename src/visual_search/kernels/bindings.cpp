@@ -1,0 +1,5 @@
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_compiled, module) {
+    module.def("answer", [] { return 42; });
+}
