@@ -9,14 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from visual_search.evaluation.measures.parsing import parse_measure
+    from visual_search.evaluation.rank_matrix import recall_at_k
+    from visual_search.evaluation.scoring import evaluate
     from visual_search.ground_truth.relevance import Relevance
     from visual_search.rankings.ranking import Ranking
 
-__all__ = ["Ranking", "Relevance", "__version__"]
+__all__ = ["Ranking", "Relevance", "__version__", "evaluate", "parse_measure", "recall_at_k"]
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "evaluate": "visual_search.evaluation.scoring",
+    "parse_measure": "visual_search.evaluation.measures.parsing",
+    "recall_at_k": "visual_search.evaluation.rank_matrix",
     "Ranking": "visual_search.rankings.ranking",
     "Relevance": "visual_search.ground_truth.relevance",
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +62,7 @@ class Relevance:
 
     @classmethod
     def from_dict(
-        cls, judgements: Mapping[Id, Mapping[Id, float]], *, ignored: Mapping[Id, list[Id]] | None = None
+        cls, judgements: Mapping[Any, Mapping[Any, float]], *, ignored: Mapping[Any, Sequence[Any]] | None = None
     ) -> Relevance:
         """Take ``{query: {item: grade}}`` and, optionally, ``{query: [items to ignore]}``.
 

@@ -66,7 +66,7 @@ class Ranking:
         self._check_repeats()
 
     @classmethod
-    def from_dict(cls, run: Mapping[Id, Mapping[Id, float]]) -> Ranking:
+    def from_dict(cls, run: Mapping[Any, Mapping[Any, float]]) -> Ranking:
         """Take ``{query: {item: score}}``; items are sorted by falling score, equal scores as they came."""
         queries = Ids(run, what="queries")
         items = Ids(dict.fromkeys(item for scored in run.values() for item in scored), what="items")

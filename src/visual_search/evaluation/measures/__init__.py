@@ -1,1 +1,1 @@
-"""Measures, one family a file; each is a frozen value with a canonical text."""
+"""Measures: frozen values, one family a file, each a function of positions."""

@@ -1,0 +1,170 @@
+"""DCG and nDCG: graded gains, discounted by rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError
+from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.parameters import choice, cutoff, threshold
+from visual_search.evaluation.measures.sums import discount_sum
+from visual_search.evaluation.positions import Positions
+
+__all__ = ["DCG", "nDCG"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+_GAIN_WORDS = {"linear": "gain g", "exponential": "gain 2^g - 1", "binary": "gain 1 if relevant"}
+
+
+def _gains(grades: FloatArray, gain: str, rel: float) -> FloatArray:
+    """Gain of each grade; negative grades gain 0."""
+    if gain == "binary":
+        return (grades >= rel).astype(np.float64)
+    positive = np.maximum(grades, 0)
+    return np.exp2(positive) - 1 if gain == "exponential" else positive
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Discounted(Measure):
+    """What DCG and nDCG share."""
+
+    gain: str = choice(
+        "linear", "linear", "exponential", "binary", about="gain of a grade g: g, 2^g - 1, or 1", named=True
+    )
+    k: int | str | None = cutoff(required=False)
+    rel: float = threshold()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rel != 1 and self.gain != "binary":
+            raise InputError(
+                f"{self.name}: rel={self.rel!r} changes nothing under gain={self.gain}, which reads the grade "
+                "itself; leave it out, or say gain=binary"
+            )
+
+    def _dcg(self, positions: Positions) -> FloatArray:
+        groups = positions.gain_groups(_gains(positions.grades, self.gain, self.rel))
+        limits = self.limits(positions)[groups.query]
+        last = np.minimum(limits, groups.above + groups.size)
+        terms = groups.total / groups.size * discount_sum(groups.above, last)
+        return positions.sum_by_query(groups.query, terms)
+
+    def _ideal(self, positions: Positions) -> FloatArray:
+        query = positions.query_of_judged
+        place = np.arange(len(query)) - positions.judged_offsets[query]
+        depth = np.full(len(positions), len(query)) if self.k is None else self.limits(positions)
+        terms = _gains(positions.judged_grades, self.gain, self.rel) * discount_sum(place, place + 1)
+        terms[place >= depth[query]] = 0
+        return positions.sum_by_query(query, terms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCG(_Discounted):
+    """Discounted cumulative gain.
+
+    ::
+
+        DCG@k = sum over ranks r <= k of gain(grade at r) / log2(r + 1)
+
+    Parameters
+    ----------
+    gain : {"linear", "exponential", "binary"}
+        Gain of a grade g: g, 2^g - 1, or 1 when relevant. Negative grades and unjudged items gain 0.
+    k : int, optional
+        The rank down to which the list is read; without it the whole list.
+    rel : float
+        Under ``gain=binary``, an item is relevant when its grade is at least this.
+
+    Convention
+    ----------
+    A query without relevant items scores 0 and is counted.
+
+    How to read it
+    --------------
+    Not bounded by 1 and not comparable between queries with other judgements: `nDCG` is.
+
+    References
+    ----------
+    Jarvelin and Kekalainen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002.
+
+    Examples
+    --------
+    >>> str(DCG(gain="exponential") @ 5)
+    'DCG(gain=exponential)@5'
+    """
+
+    bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
+    perfect: ClassVar[float | None] = None
+    grows_with_k: ClassVar[bool] = True
+
+    @property
+    def words(self) -> str:
+        """What the number is."""
+        within = "" if self.k is None else f" of the first {self.k}"
+        return f"gains{within} divided by log2(rank + 1), summed; {_GAIN_WORDS[self.gain]}"
+
+    def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Mean gain of each group times the discounts of its places."""
+        return self._dcg(positions), np.ones(len(positions))
+
+
+@dataclass(frozen=True, kw_only=True)
+class nDCG(_Discounted):  # noqa: N801 - the field writes it so, and the class is the name in the text form
+    """Discounted cumulative gain over that of the ideal ranking.
+
+    ::
+
+        nDCG@k = DCG@k / ideal DCG@k
+
+    Parameters
+    ----------
+    gain : {"linear", "exponential", "binary"}
+        Gain of a grade g: g, 2^g - 1, or 1 when relevant. Negative grades and unjudged items gain 0.
+    ideal : {"all"}
+        The ideal ranking holds all judged items of the query by falling grade, cut at k; not only those retrieved.
+    k : int, optional
+        The rank down to which the list is read; without it the whole list.
+    rel : float
+        Under ``gain=binary``, an item is relevant when its grade is at least this.
+
+    Convention
+    ----------
+    Undefined for a query in which no judged item has a gain.
+
+    How to read it
+    --------------
+    1 when the first k are the best k in the best order. ``linear`` and ``exponential`` are both called nDCG in the
+    literature; they agree on grades 0 and 1 only.
+
+    References
+    ----------
+    Jarvelin and Kekalainen, ACM TOIS 20(4), 2002 (linear); Burges et al., ICML 2005 (exponential); trec_eval's
+    ``ndcg`` and ``ndcg_cut`` (linear).
+
+    Examples
+    --------
+    >>> str(nDCG() @ 10), str(nDCG(gain="exponential"))
+    ('nDCG(gain=linear)@10', 'nDCG(gain=exponential)')
+    """
+
+    averages: ClassVar[tuple[str, ...]] = ("macro", "micro", "median")
+
+    ideal: str = choice("all", "all", about="what the ideal ranking is made of")
+
+    @property
+    def words(self) -> str:
+        """What the number is."""
+        within = "" if self.k is None else f" at {self.k}"
+        return (
+            f"discounted gain{within} over that of the ideal ranking of all judged items; {_GAIN_WORDS[self.gain]}"
+        )
+
+    def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Expected DCG over the ideal one."""
+        return self._dcg(positions), self._ideal(positions)

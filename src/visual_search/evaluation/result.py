@@ -1,0 +1,189 @@
+"""What an evaluation gives: per measure one number, and everything needed to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import UnknownNameError
+from visual_search.evaluation.measures.measure import Measure, MeasureValues
+from visual_search.evaluation.measures.parsing import Defaults, parse_measure
+from visual_search.evaluation.ties import TIE_WORDS, TieRule
+from visual_search.ids import Id, Ids
+
+__all__ = ["Interval", "IntervalMaker", "MeasureResult", "Result"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+class Interval(Protocol):
+    """An interval for a mean; `visual_search.evaluation.statistics` makes them."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """Its level, as .95."""
+        ...
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        ...
+
+
+class IntervalMaker(Protocol):
+    """Makes the interval of one measure from its numerators and denominators."""
+
+    def __call__(self, measure: Measure, values: MeasureValues, groups: Int64Array | None) -> Interval | None:
+        """``groups`` has one code per query, equal for queries that are drawn together."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasureResult:
+    """One measure over all queries.
+
+    Attributes
+    ----------
+    measure : Measure
+        What was measured; its text names every choice.
+    parts : MeasureValues
+        Numerator, denominator and value per query.
+    mean : float
+        One number by the measure's ``average``; NaN when no query is defined.
+    counted, undefined : int
+        Queries that entered it, and queries for which the measure is undefined.
+    undefined_queries : tuple of ids
+        The latter by name.
+    ties : str
+        The tie rule that was used.
+    interval : Interval or None
+        Where one was asked for.
+    """
+
+    measure: Measure
+    parts: MeasureValues
+    mean: float
+    counted: int
+    undefined: int
+    undefined_queries: tuple[Id, ...]
+    ties: TieRule
+    interval: Interval | None
+
+    @property
+    def values(self) -> FloatArray:
+        """One float64 per query, NaN where undefined."""
+        return self.parts.value
+
+    @property
+    def words(self) -> str:
+        """What the number is, how queries entered it, and what was done with ties."""
+        return f"{self.measure.words}; {self.measure.average} over {self.counted} queries; {TIE_WORDS[self.ties]}"
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON object; undefined is null."""
+        return {
+            "mean": None if np.isnan(self.mean) else self.mean,
+            "words": self.words,
+            "ties": self.ties,
+            "counted": self.counted,
+            "undefined": self.undefined,
+            "undefined_queries": list(self.undefined_queries),
+            "interval": None if self.interval is None else self.interval.as_json(),
+        }
+
+    def __repr__(self) -> str:
+        return f"{self.measure} = {self.mean:.6g} over {self.counted} queries, {self.undefined} undefined"
+
+
+class Result(Mapping[str, MeasureResult]):
+    """Measures of one ranking against one relevance; a mapping from text form to `MeasureResult`.
+
+    Any spelling that reads as the measure finds it: ``result["nDCG@10"]``, ``result["nDCG(gain=linear)@10"]``.
+
+    Attributes
+    ----------
+    queries : Ids
+        The queries, one per element of every ``values``.
+    ties : str
+        The tie rule of the call; a measure's own stands in its text and its result.
+    preset : str or None
+        Name of the preset.
+    missing_queries : tuple of ids
+        Queries of the relevance that the ranking lacks.
+    unjudged_queries : tuple of ids
+        Queries of the ranking that the relevance lacks; not evaluated.
+    notes : tuple of str
+        What a reader of the numbers should know.
+    """
+
+    def __init__(
+        self,
+        queries: Ids,
+        measured: Mapping[Measure, MeasureResult],
+        *,
+        ties: TieRule,
+        preset: str | None = None,
+        defaults: Defaults | None = None,
+        missing_queries: tuple[Id, ...] = (),
+        unjudged_queries: tuple[Id, ...] = (),
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.queries = queries
+        self.ties = ties
+        self.preset = preset
+        self.missing_queries = missing_queries
+        self.unjudged_queries = unjudged_queries
+        self.notes = notes
+        self._measured = dict(measured)
+        self._defaults = defaults
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What was measured, in the order asked for."""
+        return tuple(self._measured)
+
+    def __getitem__(self, measure: str | Measure) -> MeasureResult:
+        wanted = parse_measure(measure, defaults=self._defaults)
+        if wanted not in self._measured:
+            raise UnknownNameError(f"{wanted} was not measured; there are {', '.join(self)}")
+        return self._measured[wanted]
+
+    def __contains__(self, measure: object) -> bool:
+        if not isinstance(measure, (str, Measure)):
+            return False
+        return parse_measure(measure, defaults=self._defaults) in self._measured
+
+    def __iter__(self) -> Iterator[str]:
+        return (str(measure) for measure in self._measured)
+
+    def __len__(self) -> int:
+        return len(self._measured)
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON object, without the values per query."""
+        return {
+            "num_queries": len(self.queries),
+            "ties": self.ties,
+            "preset": self.preset,
+            "measures": {str(measure): found.as_json() for measure, found in self._measured.items()},
+            "queries_missing_from_ranking": list(self.missing_queries),
+            "queries_without_relevance": list(self.unjudged_queries),
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Result over {len(self.queries)} queries, ties {self.ties}", *map(repr, self.values())])
