@@ -1,5 +1,146 @@
+// What Python sees of the compiled kernels. Every loop runs without the interpreter's lock.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string_view.h>
+
+#include <charconv>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arrays.hpp"
+#include "run_join.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kernels {
+
+double nearest_double(const std::string& text) {
+#if defined(__cpp_lib_to_chars)
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) return value;
+#endif
+    // Out of range, or no such function: Python reads it, to 0 or infinity where the number is too small or large.
+    const nb::gil_scoped_acquire lock;
+    const double slow = PyOS_string_to_double(text.c_str(), nullptr, nullptr);
+    if (PyErr_Occurred()) nb::raise_python_error();
+    return slow;
+}
+
+namespace {
+
+std::string_view bytes_of(nb::handle name) {
+    Py_ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+    if (text != nullptr) return {text, static_cast<std::size_t>(size)};
+    // A name that UTF-8 cannot write is in no file; the empty name never matches.
+    PyErr_Clear();
+    return {};
+}
+
+void make_judged(Judged* place, const nb::list& queries, const nb::list& items, In<std::int64_t> offsets,
+                 In<std::int64_t> rows, In<bool> ignored) {
+    auto* judged = new (place) Judged();
+    for (const nb::handle name : queries) {
+        const std::string_view text = bytes_of(name);
+        // Queries must keep their numbers, so one without a name gets one that no field can be.
+        if (!judged->queries.add(text.empty() ? "\n" + std::to_string(judged->queries.size()) : text).second) {
+            throw std::invalid_argument("queries must be distinct");
+        }
+    }
+    for (const nb::handle name : items) judged->add_item(bytes_of(name));
+    judged->offsets.assign(offsets.data(), offsets.data() + offsets.size());
+    judged->rows.assign(rows.data(), rows.data() + rows.size());
+    judged->ignored.assign(ignored.data(), ignored.data() + ignored.size());
+    const auto& o = judged->offsets;
+    bool sound = o.size() == judged->queries.size() + 1 && o.front() == 0 &&
+                 o.back() == static_cast<std::int64_t>(rows.size()) && ignored.size() == rows.size() &&
+                 std::is_sorted(o.begin(), o.end());
+    for (const std::int64_t row : judged->rows) {
+        sound = sound && row >= 0 && row < static_cast<std::int64_t>(judged->item_names.size());
+    }
+    if (!sound) throw std::invalid_argument("offsets, rows and ignored do not fit the queries and items");
+}
+
+std::size_t feed(RunReader& reader, nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig> block) {
+    const nb::gil_scoped_release unlocked;
+    return reader.feed(reinterpret_cast<const char*>(block.data()), block.size());
+}
+
+nb::list first_problems(RunReader& reader) {
+    nb::list found;
+    for (const Problem& p : reader.problems().first()) {
+        found.append(nb::make_tuple(p.line, static_cast<int>(p.fault), p.number, nb::bytes(p.text.data(), p.text.size()),
+                                    nb::bytes(p.item.data(), p.item.size())));
+    }
+    return found;
+}
+
+nb::list unjudged_queries(const RunReader& reader) {
+    nb::list found;
+    for (std::size_t q = 0; q < reader.seen().size(); ++q) {
+        if (reader.judged_query()[q] >= 0) continue;
+        const std::string_view name = reader.seen()[std::int64_t(q)];
+        found.append(nb::str(name.data(), name.size()));
+    }
+    return found;
+}
+
+// Lists in the order of the judged queries, and their hits: (length, ignored, listed, ends_tied, offsets, entry,
+// above, tied, listed place, falling place); a query without a list has -1 in `listed`.
+nb::tuple collected(const RunReader& reader, std::size_t queries) {
+    std::vector<std::int64_t> length(queries, 0), ignored(queries, 0), listed(queries, -1), offsets(queries + 1, 0);
+    std::vector<std::uint8_t> ends_tied(queries, 0);
+    for (const Summary& list : reader.summaries()) {
+        const auto q = static_cast<std::size_t>(list.query);
+        length[q] = list.length;
+        ignored[q] = list.ignored;
+        listed[q] = list.listed;
+        ends_tied[q] = list.ends_tied;
+        offsets[q + 1] = list.hits;
+    }
+    for (std::size_t q = 0; q < queries; ++q) offsets[q + 1] += offsets[q];
+    const std::size_t total = reader.hits().size();
+    std::vector<std::int64_t> entry(total), above(total), tied(total), place(total), falling(total);
+    const Hit* hit = reader.hits().data();
+    for (const Summary& list : reader.summaries()) {
+        const auto begin = static_cast<std::size_t>(offsets[std::size_t(list.query)]);
+        for (std::size_t at = begin; at < begin + static_cast<std::size_t>(list.hits); ++at, ++hit) {
+            entry[at] = hit->entry;
+            above[at] = hit->above;
+            tied[at] = hit->tied;
+            place[at] = hit->listed;
+            falling[at] = hit->falling;
+        }
+    }
+    return nb::make_tuple(owned(std::move(length)), owned(std::move(ignored)), owned(std::move(listed)),
+                          owned(std::move(ends_tied)), owned(std::move(offsets)), owned(std::move(entry)),
+                          owned(std::move(above)), owned(std::move(tied)), owned(std::move(place)),
+                          owned(std::move(falling)));
+}
+
+}  // namespace
+
+}  // namespace kernels
 
 NB_MODULE(_compiled, module) {
-    module.def("answer", [] { return 42; });
+    using namespace kernels;
+    nb::class_<Judged>(module, "Judged")
+        .def("__init__", &make_judged, "queries"_a, "items"_a, "offsets"_a, "rows"_a, "ignored"_a);
+    nb::class_<RunReader>(module, "RunReader")
+        .def(nb::init<const Judged&, bool, bool, std::size_t, std::size_t>(), "judged"_a, "grouped"_a, "head_open"_a,
+             "shown"_a, "gallery_limit"_a, nb::keep_alive<1, 2>())
+        .def("feed", &feed, "block"_a)
+        .def("stop_at_long_line", &RunReader::stop_at_long_line)
+        .def("finish", &RunReader::finish, nb::call_guard<nb::gil_scoped_release>())
+        .def("absorb", &RunReader::absorb, "later"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("problems", &first_problems)
+        .def("unjudged_queries", &unjudged_queries)
+        .def("collected", &collected, "queries"_a)
+        .def_prop_ro("interleaved", &RunReader::interleaved)
+        .def_prop_ro("gallery", &RunReader::gallery)
+        .def_prop_ro("problem_count", [](RunReader& reader) { return reader.problems().total(); });
 }

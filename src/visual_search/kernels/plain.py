@@ -1,0 +1,7 @@
+"""The kernels with NumPy alone: what the compiled ones must equal, and what runs where there are none."""
+
+from __future__ import annotations
+
+from visual_search.kernels.plain_runs import join_run
+
+__all__ = ["join_run"]

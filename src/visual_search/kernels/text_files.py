@@ -1,0 +1,207 @@
+"""Text files as blocks of whole lines, and what is wrong with their lines."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, BinaryIO, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import FileFormatError, InputError
+
+__all__ = ["LINE_LIMIT", "SHOWN", "Fault", "LongLineError", "Problem", "Source", "TextFile", "raise_problems"]
+
+Block: TypeAlias = npt.NDArray[np.uint8]
+Source: TypeAlias = str | os.PathLike[str] | BinaryIO
+Span: TypeAlias = tuple[int, int | None]
+
+# A line may be this long; a file without line ends is not text, and must not fill the memory before that shows.
+LINE_LIMIT = 1 << 20
+BLOCK_BYTES = 1 << 20
+SHOWN = 50
+
+_BOM = b"\xef\xbb\xbf"
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class LongLineError(Exception):
+    """A line that is longer than any line should be; raised and caught in this room."""
+
+
+class TextFile:
+    """A text file, gzip or not, or a stream of bytes, given out in blocks of whole lines.
+
+    Gzip is known by its first bytes, not by the name. A byte order mark at the beginning is left out.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._path: Path | None = None
+        if isinstance(source, (str, os.PathLike)):
+            self.name = os.fspath(source)
+            raw = Path(source).open("rb")
+            packed = raw.peek(2)[:2] == _GZIP_MAGIC
+            self._stream: IO[bytes] = _Gunzip(raw) if packed else raw
+            if not packed and raw.seekable():
+                self._path = Path(source)
+        elif hasattr(source, "readinto"):
+            self.name = str(getattr(source, "name", "the stream"))
+            self._stream = source
+        else:
+            raise InputError(f"{source!r}: a path or a stream of bytes is needed")
+        self._owned = isinstance(source, (str, os.PathLike))
+        # Whether the file can be read more than once.
+        self.rewinds = self._stream.seekable()
+        self._begin = self._stream.tell() if self.rewinds else 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._owned:
+            self._stream.close()
+
+    def spans(self, least_bytes: int, most: int) -> list[Span]:
+        """Parts of about equal size that begin where lines do: at most so many, none much smaller than given.
+
+        A compressed file and a stream are one part.
+        """
+        if self._path is None:
+            return [(0, None)]
+        size = self._stream.seek(0, os.SEEK_END)
+        count = max(min(size // least_bytes, most), 1)
+        begins = [0]
+        for part in range(1, count):
+            self._stream.seek(max(size * part // count, begins[-1]))
+            # A line without an end makes fewer parts; the reader of its part says what is wrong with it.
+            while (piece := self._stream.readline(LINE_LIMIT)) and not piece.endswith(b"\n"):
+                pass
+            begins.append(self._stream.tell())
+        bounds = sorted({*begins, size})
+        return list(zip(bounds[:-1], bounds[1:], strict=True)) or [(0, None)]
+
+    def blocks(self, span: Span = (0, None)) -> Iterator[Block]:
+        """Blocks of whole lines, each with its end; the last line is given one where it has none.
+
+        A block is good until the next is asked for, since they share one buffer.
+
+        Raises
+        ------
+        LongLineError
+            A line is longer than `LINE_LIMIT`.
+        FileFormatError
+            The file is compressed and damaged.
+        """
+        begin, end = span
+        if self._path is not None:
+            with self._path.open("rb") as stream:
+                stream.seek(begin)
+                yield from self._whole_lines(stream, begin == 0, None if end is None else end - begin)
+        else:
+            if self.rewinds:
+                self._stream.seek(self._begin)
+            yield from self._whole_lines(self._stream, True, None)
+
+    def _whole_lines(self, stream: IO[bytes], at_begin: bool, left: int | None) -> Iterator[Block]:
+        buffer = bytearray(BLOCK_BYTES + LINE_LIMIT + 1)
+        view = np.frombuffer(buffer, dtype=np.uint8)
+        kept = 0
+        while read := self._read(stream, memoryview(buffer)[kept:], left):
+            left = None if left is None else left - read
+            filled = kept + read
+            stop = buffer.rfind(b"\n", kept, filled) + 1
+            if stop:
+                yield view[len(_BOM) if at_begin and buffer.startswith(_BOM) else 0 : stop]
+                at_begin = False
+            elif filled > LINE_LIMIT:
+                raise LongLineError
+            kept = filled - stop
+            buffer[:kept] = buffer[stop:filled]
+        if kept:
+            buffer[kept : kept + 1] = b"\n"
+            yield view[len(_BOM) if at_begin and buffer.startswith(_BOM) else 0 : kept + 1]
+
+    def _read(self, stream: IO[bytes], room: memoryview, left: int | None) -> int:
+        wanted = BLOCK_BYTES if left is None else min(BLOCK_BYTES, left)
+        try:
+            return int(stream.readinto(room[:wanted]) or 0)  # type: ignore[attr-defined]
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileFormatError(f"{self.name}: damaged gzip data: {error}") from error
+
+
+class _Gunzip(gzip.GzipFile):
+    """A gzip reader that closes the file below it too."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        super().__init__(fileobj=packed, mode="rb")
+        self._packed = packed
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
+
+
+class Fault:
+    """Kinds of problems; the numbers are those of problems.hpp."""
+
+    COLUMNS = 0
+    ENCODING = 1
+    NOT_A_NUMBER = 2
+    NOT_FINITE = 3
+    REPEATED = 4
+    TOO_LONG = 5
+
+
+class Problem(NamedTuple):
+    """Something wrong with a line: its number from 1, a `Fault`, and what the words need."""
+
+    line: int
+    fault: int
+    number: int = 0
+    text: bytes = b""
+    item: bytes = b""
+
+
+def raise_problems(name: str, found: Sequence[Problem], total: int, *, row: str, number: str) -> None:
+    """Raise one error that lists the problems, or do nothing if there is none.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    found : sequence of Problem
+        The first of them, by line.
+    total : int
+        How many there are.
+    row : str
+        What a good line looks like.
+    number : str
+        What its number is called.
+    """
+    if not total:
+        return
+    lines = [f"{name}: {total} problem{'s' if total > 1 else ''}"]
+    lines += [f"  - line {problem.line}: {_words(problem, row, number)}" for problem in found]
+    if total > len(found):
+        lines.append(f"  ... and {total - len(found)} more")
+    raise FileFormatError("\n".join(lines))
+
+
+def _words(problem: Problem, row: str, number: str) -> str:
+    text, item = (part.decode("utf-8", "backslashreplace") for part in (problem.text, problem.item))
+    if problem.fault == Fault.COLUMNS:
+        plural = "" if problem.number == 1 else "s"
+        return f"{problem.number} column{plural}; {len(row.split())} are needed: {row}"
+    if problem.fault == Fault.TOO_LONG:
+        return f"longer than {LINE_LIMIT} bytes; is this a text file?"
+    if problem.fault == Fault.ENCODING:
+        return "not UTF-8 text"
+    if problem.fault == Fault.NOT_A_NUMBER:
+        return f"{number} {text!r} is not a number"
+    if problem.fault == Fault.NOT_FINITE:
+        return f"{number} {text!r} is not finite"
+    return f"item {item!r} of query {text!r} again, which line {problem.number} has; list each item once per query"
