@@ -7,7 +7,10 @@ strings or integers, never floats; arrays elsewhere hold the rows, not the ids.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from operator import eq
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -19,6 +22,35 @@ __all__ = ["Id", "Ids"]
 
 Id: TypeAlias = str | int
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+class _Column:
+    """Values that only ever grow at the end; every Ids that begins with them shares them."""
+
+    __slots__ = ("_rows", "lock", "values")
+
+    def __init__(self, values: list[Id]) -> None:
+        self.values = values
+        self.lock = threading.Lock()
+        self._rows: dict[Id, int] | None = None
+
+    def rows(self) -> dict[Id, int]:
+        """Value to row, made on first use."""
+        if self._rows is None:
+            with self.lock:
+                if self._rows is None:
+                    self._rows = {value: row for row, value in enumerate(self.values)}
+        return self._rows
+
+    def extended(self, count: int, added: Ids) -> _Column:
+        """The first ``count`` values and then ``added``: this column grown if it ends there, else a copy."""
+        rows = self.rows()
+        with self.lock:
+            if len(self.values) == count:
+                rows.update(zip(added, range(count, count + len(added)), strict=True))
+                self.values.extend(added)
+                return self
+            return _Column([*islice(self.values, count), *added])
 
 
 class Ids(Sequence[Id]):
@@ -48,30 +80,24 @@ class Ids(Sequence[Id]):
     [1, -1]
     """
 
-    __slots__ = ("_kind", "_rows", "_values", "_what")
+    __slots__ = ("_column", "_count", "_kind", "_what")
 
     def __init__(self, values: Iterable[Any], *, what: str = "ids") -> None:
-        if isinstance(values, Ids):
-            self._values: list[Id] = values._values  # noqa: SLF001 - the same class; both are immutable
-            self._kind: type[str | int] = values._kind  # noqa: SLF001
-            self._rows: dict[Id, int] | None = values._rows  # noqa: SLF001
-            self._what = what
-            return
         self._what = what
-        self._values = _checked(values, what)
-        self._kind = int if self._values and isinstance(self._values[0], int) else str
-        self._rows = None
-        if len(self._lookup) != len(self._values):
+        if isinstance(values, Ids):
+            self._column: _Column = values._column  # noqa: SLF001 - the same class; both are immutable
+            self._count: int = values._count  # noqa: SLF001
+            self._kind: type[str | int] = values._kind  # noqa: SLF001
+            return
+        checked = _checked(values, what)
+        self._column = _Column(checked)
+        self._count = len(checked)
+        self._kind = _kind_of(checked)
+        if len(self._column.rows()) != self._count:
             raise DuplicateIdError(
-                f"{what}: {len(self._values) - len(self._lookup)} repeated ids, first: "
-                f"{first_few(_repeated(self._values))}; each id may appear once"
+                f"{what}: {self._count - len(self._column.rows())} repeated ids, first: "
+                f"{first_few(_repeated(checked))}; each id may appear once"
             )
-
-    @property
-    def _lookup(self) -> dict[Id, int]:
-        if self._rows is None:
-            self._rows = {value: row for row, value in enumerate(self._values)}
-        return self._rows
 
     @property
     def kind(self) -> type[str | int]:
@@ -79,15 +105,15 @@ class Ids(Sequence[Id]):
         return self._kind
 
     def __len__(self) -> int:
-        return len(self._values)
+        return self._count
 
     def __iter__(self) -> Iterator[Id]:
-        return iter(self._values)
+        return islice(self._column.values, self._count)
 
     def __contains__(self, value: object) -> bool:
         try:
-            return value in self._lookup
-        except TypeError:
+            return self._column.rows().get(value, self._count) < self._count  # type: ignore[call-overload, no-any-return]
+        except TypeError:  # not hashable, so no id
             return False
 
     @overload
@@ -95,16 +121,58 @@ class Ids(Sequence[Id]):
     @overload
     def __getitem__(self, row: slice) -> list[Id]: ...
     def __getitem__(self, row: int | slice) -> Id | list[Id]:
-        return self._values[row]
+        own = range(self._count)[row]
+        return self._column.values[own] if isinstance(own, int) else [self._column.values[place] for place in own]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ids) and self._values == other._values
+        if not isinstance(other, Ids) or len(self) != len(other):
+            return False
+        return self._column is other._column or all(map(eq, self, other))
 
     def __hash__(self) -> int:
-        return hash((self._kind, len(self._values), *self._values[:1]))
+        return hash((self._kind, self._count, *self[:1]))
 
     def __repr__(self) -> str:
-        return f"Ids({len(self)} {self._kind.__name__}: {first_few(self._values, 3)})"
+        return f"Ids({len(self)} {self._kind.__name__}: {first_few(self, 3)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_ids_called, (list(self), self._what))
+
+    def extended(self, values: Iterable[Any]) -> Ids:
+        """These ids and then ``values``, as new Ids; this one stays as it is.
+
+        Storage is shared with the longer one, so that growing by many small steps costs time in proportion to what
+        is added, not to what is there. (Two different extensions of the same Ids cost one copy.)
+
+        Raises
+        ------
+        InputError
+            Not the kind of these ids, or a kind that is not allowed.
+        DuplicateIdError
+            An id appears twice among ``values`` or is there already.
+
+        Examples
+        --------
+        >>> short = Ids(["a", "b"])
+        >>> long = short.extended(["c"])
+        >>> len(short), len(long), "c" in short, long.row("c")
+        (2, 3, False, 2)
+        """
+        added = Ids(values, what=self._what)
+        if self._count and added and added.kind is not self._kind:
+            raise InputError(
+                f"{self._what}: ids here are {self._kind.__name__}; got {added.kind.__name__} {first_few(added, 3)}"
+            )
+        present = [value for value in added if value in self]
+        if present:
+            raise DuplicateIdError(
+                f"{self._what}: {len(present)} ids are there already, first: {first_few(present)}"
+            )
+        longer = Ids(self, what=self._what)
+        longer._column = self._column.extended(self._count, added)
+        longer._count = self._count + len(added)
+        longer._kind = self._kind if self._count else added.kind
+        return longer
 
     def row(self, value: Id) -> int:
         """Row of one id.
@@ -114,28 +182,41 @@ class Ids(Sequence[Id]):
         UnknownIdError
             The id is not there.
         """
-        try:
-            return self._lookup[value]
-        except KeyError:
-            raise UnknownIdError(f"{self._what}: no id {value!r} among {len(self)}") from None
+        row = self._column.rows().get(value, self._count)
+        if row >= self._count:
+            raise UnknownIdError(f"{self._what}: no id {value!r} among {len(self)}")
+        return row
 
     def rows(self, values: Iterable[Id]) -> Int64Array:
         """Rows of many ids, int64 of shape (n,); -1 where an id is not there."""
-        get = self._lookup.get
-        return np.fromiter((get(value, -1) for value in values), dtype=np.int64)
+        get = self._column.rows().get
+        found = np.fromiter((get(value, -1) for value in values), dtype=np.int64)
+        found[found >= self._count] = -1  # belongs to a longer Ids that shares the column
+        return found
 
     def take(self, rows: Iterable[int]) -> list[Id]:
         """Ids at the given rows, in their order."""
-        return [self._values[row] for row in rows]
+        values, count = self._column.values, self._count
+        if len(values) == count:
+            return [values[row] for row in rows]
+        return [values[range(count)[row]] for row in rows]
 
     def fingerprint(self) -> str:
         """SHA-256 over kind, count and every id in order, as ``sha256:...``."""
         digest = hashlib.sha256(f"{self._kind.__name__}:{len(self)}\n".encode())
-        for value in self._values:
+        for value in self:
             encoded = str(value).encode("utf-8", "surrogatepass")
             # The length goes first, so that no two different sequences write the same bytes.
             digest.update(f"{len(encoded)}:".encode() + encoded)
         return f"sha256:{digest.hexdigest()}"
+
+
+def _ids_called(values: list[Id], what: str) -> Ids:
+    return Ids(values, what=what)
+
+
+def _kind_of(values: Sequence[Id]) -> type[str | int]:
+    return int if values and isinstance(values[0], int) else str
 
 
 def _checked(values: Iterable[Any], what: str) -> list[Id]:

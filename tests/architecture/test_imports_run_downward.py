@@ -21,7 +21,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "rankings": LOW | {"kernels"},
     "ground_truth": LOW | {"kernels"},
     "evaluation": TABLES,
-    "indexing": PIXELS,
+    "indexing": PIXELS | {"rankings"},  # an index's answer is a Ranking
     "prediction": PIXELS | {"indexing", "rankings"},
     "tuning": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},
     "leaks": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from visual_search import evaluate, parse_measure
+from visual_search.evaluation.ties import TieRule
 from visual_search.testing.strategies import Case, cases
 
 Grade = float | None
@@ -134,6 +135,82 @@ def ndcg(gain: str, k: int | None) -> Definition:
     )
 
 
+def expected_reciprocal_rank(max_grade: int, k: int | None) -> Definition:
+    def definition(ranked: Sequence[Grade], _judged: Sequence[float]) -> tuple[Number, Number]:
+        going, value = Fraction(1), Fraction(0)
+        for rank, grade in enumerate(ranked[:k], 1):
+            stop = Fraction(2 ** int(grade) - 1, 2**max_grade) if grade is not None and grade > 0 else Fraction(0)
+            value += going * stop / rank
+            going *= 1 - stop
+        return value, Fraction(1)
+
+    return definition
+
+
+def rank_biased_precision(p: Fraction, k: int | None) -> Definition:
+    return lambda ranked, _judged: (
+        (1 - p) * sum((p**place for place, grade in enumerate(ranked[:k]) if is_relevant(grade)), Fraction(0)),
+        Fraction(1),
+    )
+
+
+def binary_preference(*, negative_judged: bool) -> Definition:
+    def is_bad(grade: Grade) -> bool:
+        return grade is not None and grade < 1 and (negative_judged or grade >= 0)
+
+    def definition(ranked: Sequence[Grade], judged: Sequence[float]) -> tuple[Number, Number]:
+        relevant, bad = total(judged), sum(map(is_bad, judged))
+        value = Fraction(0)
+        for place, grade in enumerate(ranked):
+            if is_relevant(grade):
+                above = sum(map(is_bad, ranked[:place]))
+                value += 1 - (Fraction(min(above, relevant), min(bad, relevant)) if bad else 0)
+        return value, Fraction(relevant)
+
+    return definition
+
+
+def f1(k: int) -> Definition:
+    return lambda ranked, judged: (
+        Fraction(2 * hits(ranked, k)),
+        Fraction(k + total(judged) if total(judged) else 0),
+    )
+
+
+def inverse_negative_penalty(ranked: Sequence[Grade], judged: Sequence[float]) -> tuple[Number, Number]:
+    ranks = [rank for rank, grade in enumerate(ranked, 1) if is_relevant(grade)]
+    whole = bool(ranks) and len(ranks) == total(judged)
+    return (Fraction(len(ranks), ranks[-1]) if whole else Fraction(0)), Fraction(total(judged) > 0)
+
+
+def first_rank(ranked: Sequence[Grade], _judged: Sequence[float]) -> tuple[Number, Number]:
+    ranks = [rank for rank, grade in enumerate(ranked, 1) if is_relevant(grade)]
+    return Fraction(ranks[0] if ranks else 0), Fraction(bool(ranks))
+
+
+def judged_share(k: int) -> Definition:
+    return lambda ranked, _judged: (
+        Fraction(sum(grade is not None for grade in ranked[:k])),
+        Fraction(min(k, len(ranked))),
+    )
+
+
+def precision_down_to_last(k: int) -> Definition:
+    def definition(ranked: Sequence[Grade], judged: Sequence[float]) -> tuple[Number, Number]:
+        ranks = [rank for rank, grade in enumerate(ranked, 1) if is_relevant(grade)]
+        last = ranks[-1] if ranks and len(ranks) == total(judged) else k
+        return Fraction(hits(ranked, min(k, last)), min(k, last)), Fraction(1)
+
+    return definition
+
+
+def average_precision_where_found(k: int) -> Definition:
+    return lambda ranked, _judged: (
+        precisions(ranked, k) / max(hits(ranked, k), 1),
+        Fraction(hits(ranked, k) > 0),
+    )
+
+
 DEFINITIONS: dict[str, Definition] = {
     "HitRate@1": hit_rate(1),
     "HitRate@3": hit_rate(3),
@@ -166,6 +243,19 @@ DEFINITIONS: dict[str, Definition] = {
     "nDCG@2": ndcg("linear", 2),
     "nDCG(gain=exponential)@3": ndcg("exponential", 3),
     "nDCG(gain=binary)@4": ndcg("binary", 4),
+    "AP(denominator=found,unfound=undefined)@2": average_precision_where_found(2),
+    "Precision(denominator=last)@1": precision_down_to_last(1),
+    "Precision(denominator=last)@3": precision_down_to_last(3),
+    "ERR(max_grade=3)": expected_reciprocal_rank(3, None),
+    "ERR(max_grade=4)@2": expected_reciprocal_rank(4, 2),
+    "RBP": rank_biased_precision(Fraction(4, 5), None),
+    "RBP(p=0.5)@3": rank_biased_precision(Fraction(1, 2), 3),
+    "Bpref": binary_preference(negative_judged=True),
+    "Bpref(negative=unjudged)": binary_preference(negative_judged=False),
+    "F1@2": f1(2),
+    "INP": inverse_negative_penalty,
+    "FirstRank": first_rank,
+    "Judged@3": judged_share(3),
 }
 
 
@@ -181,56 +271,61 @@ def scored_grades(case: Case, query: str) -> list[tuple[float, Grade]]:
     return [(s, case.grades[query].get(i)) for i, s in case.run.get(query, {}).items() if i not in dropped]
 
 
-def brute_force(definition: Definition, case: Case, query: str, rule: str) -> float | None:
-    """The value of one query; None where it is undefined."""
-    judged = list(case.grades[query].values())
-    pairs = [definition(order, judged) for order in orders(scored_grades(case, query))]
+def brute_force(
+    definition: Definition, rankings: list[list[Grade]], judged: list[float], rule: str, *, higher_is_better: bool
+) -> float | None:
+    """The value over all orders of one query's list; None where it is undefined."""
+    pairs = [definition(order, judged) for order in rankings]
     if rule == "expected":
-        count = len(pairs)
         if isinstance(pairs[0][0], Fraction):
-            above: Number = sum((Fraction(pair[0]) for pair in pairs), Fraction(0)) / count
-            below: Number = sum((Fraction(pair[1]) for pair in pairs), Fraction(0)) / count
+            above: Number = sum((Fraction(pair[0]) for pair in pairs), Fraction(0)) / len(pairs)
+            below: Number = sum((Fraction(pair[1]) for pair in pairs), Fraction(0)) / len(pairs)
         else:
-            above, below = (math.fsum(float(pair[side]) for pair in pairs) / count for side in (0, 1))
+            above, below = (math.fsum(float(pair[side]) for pair in pairs) / len(pairs) for side in (0, 1))
         return float(above / below) if below else None
     values = [above / below for above, below in pairs if below]
     if not values:
         return None
-    return float(max(values) if rule == "best" else min(values))
+    return float(max(values) if (rule == "best") == higher_is_better else min(values))
 
 
-@pytest.mark.parametrize("text", DEFINITIONS)
+def same(value: float, wanted: float | None) -> bool:
+    return math.isnan(value) if wanted is None else value == pytest.approx(wanted, abs=1e-12)
+
+
 @pytest.mark.parametrize("rule", ["expected", "best", "worst"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_equals_all_permutations(text: str, rule: str, case: Case) -> None:
-    result = evaluate(case.ranking, case.relevance, [text], ties=rule) if case.run else None  # type: ignore[arg-type]
-    assert result is not None
-    for query, value in zip(result.queries, result[text].values.tolist(), strict=True):
-        wanted = brute_force(DEFINITIONS[text], case, str(query), rule)
-        if wanted is None:
-            assert math.isnan(value)
-        else:
-            assert value == pytest.approx(wanted, abs=1e-12)
+def test_equals_all_permutations(rule: TieRule, case: Case) -> None:
+    result = evaluate(case.ranking, case.relevance, DEFINITIONS, ties=rule)
+    for row, query in enumerate(map(str, result.queries)):
+        rankings = list(orders(scored_grades(case, query)))
+        judged = list(case.grades[query].values())
+        for text, definition in DEFINITIONS.items():
+            better = parse_measure(text).higher_is_better
+            wanted = brute_force(definition, rankings, judged, rule, higher_is_better=better)
+            assert same(result[text].values[row], wanted), (text, query, result[text].values[row], wanted)
 
 
-@pytest.mark.parametrize("text", DEFINITIONS)
-@settings(max_examples=30, deadline=None)
-@given(case=cases())
-def test_listed_and_id_orders_are_one_permutation(text: str, case: Case) -> None:
-    for rule, key in (
-        ("listed", None),
-        ("id_desc", lambda pair: (pair[1], pair[0])),
-        ("id_asc", lambda pair: (pair[1], tuple(-ord(letter) for letter in pair[0]))),
-    ):
-        result = evaluate(case.ranking, case.relevance, [text], ties=rule)  # type: ignore[arg-type]
-        for query, value in zip(result.queries, result[text].values.tolist(), strict=True):
-            listed = list(case.run.get(str(query), {}).items())
-            ranked = listed if key is None else sorted(listed, key=key, reverse=True)
-            grades = case.grades[str(query)]
-            order = [grades.get(item) for item, _ in ranked if item not in case.ignored[str(query)]]
-            above, below = DEFINITIONS[text](order, list(grades.values()))
-            assert math.isnan(value) if not below else value == pytest.approx(float(above / below), abs=1e-12)
+ORDERS: dict[TieRule, Callable[[list[tuple[str, float]]], list[tuple[str, float]]]] = {
+    "listed": list,
+    "id_desc": lambda listed: sorted(listed, key=lambda pair: (pair[1], pair[0]), reverse=True),
+    "id_asc": lambda listed: sorted(sorted(listed), key=lambda pair: -pair[1]),
+}
+
+
+@pytest.mark.parametrize("rule", ORDERS)
+@settings(max_examples=150, deadline=None)
+@given(case=cases(max_items=8))
+def test_rules_that_name_an_order_take_it(rule: TieRule, case: Case) -> None:
+    result = evaluate(case.ranking, case.relevance, DEFINITIONS, ties=rule)
+    for row, query in enumerate(map(str, result.queries)):
+        ranked = ORDERS[rule](list(case.run.get(query, {}).items()))
+        grades = case.grades[query]
+        order = [grades.get(item) for item, _ in ranked if item not in case.ignored[query]]
+        for text, definition in DEFINITIONS.items():
+            above, below = definition(order, list(grades.values()))
+            assert same(result[text].values[row], float(above / below) if below else None), (text, query)
 
 
 @pytest.mark.parametrize("text", DEFINITIONS)

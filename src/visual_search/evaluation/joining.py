@@ -166,8 +166,8 @@ def _found_in_block(
     entry = table[listed]
     table[cells] = 0
     hit = np.flatnonzero(entry)
-    whole = np.arange(len(ranking.rows), dtype=np.int64)[positions] if isinstance(positions, slice) else positions
-    return whole[hit], entry[hit].astype(np.int64) - 1 + begin
+    where = hit + positions.start if isinstance(positions, slice) else positions[hit]
+    return where, entry[hit].astype(np.int64) - 1 + begin
 
 
 def _span(ranking: Ranking, ranking_query: Int64Array, lengths: Int64Array) -> Int64Array | slice:
@@ -218,6 +218,10 @@ def _group_bounds(
 
 def _cut_ties(ranking: Ranking, ranking_query: Int64Array) -> BoolArray:
     cut = np.zeros(len(ranking_query), dtype=np.bool_)
+    if ranking.cut_ties is not None:
+        known = ranking_query >= 0
+        cut[known] = ranking.cut_ties[ranking_query[known]]
+        return cut
     there = np.flatnonzero(ranking_query >= 0)
     last = ranking.offsets[ranking_query[there] + 1] - 1
     long = ranking.lengths[ranking_query[there]]

@@ -9,15 +9,22 @@ import numpy as np
 from visual_search.errors import first_few
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.protocols.preset import Preset
 from visual_search.evaluation.result import MeasureResult
 from visual_search.evaluation.ties import TieRule
 
 __all__ = ["notes_on"]
 
 
-def notes_on(positions: Positions, measured: Mapping[Measure, MeasureResult], ties: TieRule) -> tuple[str, ...]:
+def notes_on(
+    positions: Positions,
+    measured: Mapping[Measure, MeasureResult],
+    ties: TieRule,
+    rules: Preset | None = None,
+) -> tuple[str, ...]:
     """Notes on queries that are missing, k beyond the gallery or the lists, and lists cut inside a tie."""
-    notes = [*_missing(positions), *_depths(positions, measured), *_cut_ties(positions)]
+    notes = [] if rules is None else [f"preset {rules.name}: {rules.why}; to be ignored: {rules.exclusions}"]
+    notes += [*_missing(positions, rules), *_depths(positions, measured), *_cut_ties(positions)]
     if len(positions.judged_grades) and not len(positions.grades) and positions.lengths.any():
         notes.append(
             "no judged item is in any list, so that every measure is at its lowest; check that ranking and truth "
@@ -29,12 +36,14 @@ def notes_on(positions: Positions, measured: Mapping[Measure, MeasureResult], ti
     return tuple(notes)
 
 
-def _missing(positions: Positions) -> list[str]:
+def _missing(positions: Positions, rules: Preset | None) -> list[str]:
     notes = []
     missing = positions.queries.take(np.flatnonzero(positions.missing).tolist())
     if missing:
         named = first_few(missing)
-        notes.append(f"{len(missing)} queries are missing from the ranking and count as empty lists: {named}")
+        dropped = rules is not None and rules.missing == "left out"
+        fate = "are left out" if dropped else "count as empty lists"
+        notes.append(f"{len(missing)} queries are missing from the ranking and {fate}: {named}")
     if positions.unjudged_queries:
         named = first_few(positions.unjudged_queries)
         count = len(positions.unjudged_queries)

@@ -166,7 +166,7 @@ class Positions:
 
     def relevant_counts(self, rel: float = 1) -> Int64Array:
         """R: judged items of grade at least ``rel`` per query, in the list or not; int64 of shape (n,)."""
-        return self._once(("R", rel), lambda: self._count_judged(self.judged_grades >= rel))
+        return self._once(("R", rel), lambda: self.count_judged(self.judged_grades >= rel))
 
     def retrieved_counts(self, rel: float = 1) -> Int64Array:
         """Relevant items per query that are in its list, int64 of shape (n,)."""
@@ -175,11 +175,14 @@ class Positions:
             lambda: np.bincount(self.query_of_hit[self.grades >= rel], minlength=len(self)).astype(np.int64),
         )
 
-    def _count_judged(self, chosen: BoolArray) -> Int64Array:
+    def count_judged(self, chosen: BoolArray) -> Int64Array:
+        """How many of the chosen judged grades each query has; ``chosen`` has one flag per judged grade."""
         return np.bincount(self.query_of_judged[chosen], minlength=len(self)).astype(np.int64)
 
     @property
-    def _group_starts(self) -> Int64Array:
+    def group_starts(self) -> Int64Array:
+        """First hit of each group of equal score, int64 of shape (groups,)."""
+
         def make() -> Int64Array:
             if not len(self.above):
                 return np.zeros(0, dtype=np.int64)
@@ -193,7 +196,7 @@ class Positions:
         return self._once(("groups", rel), lambda: self._make_relevant_groups(rel))
 
     def _make_relevant_groups(self, rel: float) -> TieGroups:
-        starts = self._group_starts
+        starts = self.group_starts
         counts = np.add.reduceat(self.grades >= rel, starts, dtype=np.int64) if len(starts) else starts
         kept = counts > 0
         starts, counts = starts[kept], counts[kept]
@@ -205,9 +208,14 @@ class Positions:
 
     def gain_groups(self, gains: FloatArray) -> GainGroups:
         """Groups of equal score with the sum of ``gains`` (one per hit) over each."""
-        starts = self._group_starts
+        starts = self.group_starts
         total = np.add.reduceat(gains, starts) if len(starts) else np.zeros(0)
         return GainGroups(self.query_of_hit[starts], self.above[starts], self.tied[starts], total)
+
+    def group_products(self, factors: FloatArray) -> FloatArray:
+        """Product of ``factors`` (one per hit) over each group of equal score, float64 of shape (groups,)."""
+        starts = self.group_starts
+        return np.multiply.reduceat(factors, starts) if len(starts) else np.zeros(0)
 
     def sum_by_query(self, query: Int64Array, terms: npt.NDArray[Any]) -> FloatArray:
         """Sum terms per query in their order, float64 of shape (n,)."""
@@ -251,7 +259,7 @@ class Positions:
         return falling if ties == "id_desc" else self.tied - 1 - falling
 
     def _places_by_grade(self, ties: TieRule) -> Int64Array:
-        starts = self._group_starts
+        starts = self.group_starts
         judged = np.diff(np.append(starts, len(self.above)))
         group = np.repeat(np.arange(len(starts)), judged)
         order = np.lexsort((-self.grades if ties == "best" else self.grades, group))

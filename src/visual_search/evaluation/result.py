@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from visual_search.errors import UnknownNameError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
-from visual_search.evaluation.measures.parsing import Defaults, parse_measure
+from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.ties import TIE_WORDS, TieRule
 from visual_search.ids import Id, Ids
 
@@ -19,6 +19,7 @@ __all__ = ["Interval", "IntervalMaker", "MeasureResult", "Result"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+Reader: TypeAlias = Callable[[Sequence[str | Measure]], tuple[Measure, ...]]
 
 
 class Interval(Protocol):
@@ -137,7 +138,7 @@ class Result(Mapping[str, MeasureResult]):
         *,
         ties: TieRule,
         preset: str | None = None,
-        defaults: Defaults | None = None,
+        reader: Reader | None = None,
         missing_queries: tuple[Id, ...] = (),
         unjudged_queries: tuple[Id, ...] = (),
         notes: tuple[str, ...] = (),
@@ -149,7 +150,7 @@ class Result(Mapping[str, MeasureResult]):
         self.unjudged_queries = unjudged_queries
         self.notes = notes
         self._measured = dict(measured)
-        self._defaults = defaults
+        self._reader = reader
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -157,15 +158,22 @@ class Result(Mapping[str, MeasureResult]):
         return tuple(self._measured)
 
     def __getitem__(self, measure: str | Measure) -> MeasureResult:
-        wanted = parse_measure(measure, defaults=self._defaults)
-        if wanted not in self._measured:
-            raise UnknownNameError(f"{wanted} was not measured; there are {', '.join(self)}")
-        return self._measured[wanted]
+        found = self._found(measure)
+        if found is None:
+            raise UnknownNameError(f"{measure} was not measured; there are {', '.join(self)}")
+        return found
+
+    def _found(self, measure: str | Measure) -> MeasureResult | None:
+        # What stands in the result goes first; a preset's reading is tried when the plain one is not there.
+        plain = parse_measure(measure)
+        if plain in self._measured or self._reader is None:
+            return self._measured.get(plain)
+        return self._measured.get(self._reader([measure])[0])
 
     def __contains__(self, measure: object) -> bool:
         if not isinstance(measure, (str, Measure)):
             return False
-        return parse_measure(measure, defaults=self._defaults) in self._measured
+        return self._found(measure) is not None
 
     def __iter__(self) -> Iterator[str]:
         return (str(measure) for measure in self._measured)

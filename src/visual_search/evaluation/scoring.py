@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
@@ -29,9 +31,10 @@ Groups: TypeAlias = "Mapping[Id, Hashable] | Sequence[Hashable] | npt.NDArray[np
 def evaluate(
     ranking: Ranking,
     relevance: Relevance,
-    measures: Iterable[str | Measure],
+    measures: Iterable[str | Measure] | None = None,
     *,
-    ties: TieRule = "expected",
+    ties: TieRule | None = None,
+    preset: str | Preset | None = None,
     groups: Groups | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
@@ -43,11 +46,14 @@ def evaluate(
         What a system returned.
     relevance : Relevance
         What the right answers are. Every query of it is evaluated; one that the ranking lacks has an empty list.
-    measures : iterable of str or Measure
-        Text forms as in ``"nDCG@10"``, ``"AP(denominator=min)@100"``.
-    ties : {"expected", "best", "worst", "listed", "id_desc", "id_asc"}
+    measures : iterable of str or Measure, optional
+        Text forms as in ``"nDCG@10"``, ``"AP(denominator=min)@100"``. With a preset they may be left out; the
+        preset's own are taken.
+    ties : {"expected", "best", "worst", "listed", "id_desc", "id_asc"}, optional
         What is done with items of equal score: the exact expectation over their orders, the best or worst order,
-        the order as returned, or that of their ids.
+        the order as returned, or that of their ids. The default is the preset's, or ``"expected"``.
+    preset : str or Preset, optional
+        A field's rules for ties, empty and missing queries, and for what a text form leaves open.
     groups : mapping or sequence, optional
         For each query the independent unit it belongs to (scene, identity); handed to ``interval``.
     interval : callable, optional
@@ -62,7 +68,7 @@ def evaluate(
     Raises
     ------
     UnknownNameError, InputError
-        A measure that does not exist or is not well formed; ids of two kinds; no query in common.
+        A measure or preset that does not exist or is not well formed; ids of two kinds; no query in common.
 
     Examples
     --------
@@ -75,8 +81,17 @@ def evaluate(
     >>> result["RR"].mean, result["HitRate@1"].values.tolist()
     (0.75, [0.0, 1.0])
     """
-    chosen = parse_measures(measures)
-    return evaluate_positions(join(ranking, relevance), chosen, ties=ties, groups=groups, interval=interval)
+    rules = None if preset is None else preset_named(preset)
+    chosen = _chosen(measures, rules)
+    kinds = {measure: "as given" if rules is None else rules.list_kind(measure) for measure in chosen}
+    joined = {kind: join(_prepared(ranking, kind), relevance) for kind in dict.fromkeys(kinds.values())}
+    run = _Run(
+        positions={measure: joined[kind] for measure, kind in kinds.items()},
+        ties=checked_tie_rule(ties or (rules.ties if rules else "expected")),
+        rules=rules,
+        ranking_notes=ranking.notes,
+    )
+    return run.result(groups, interval)
 
 
 def evaluate_positions(
@@ -88,37 +103,70 @@ def evaluate_positions(
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure positions that are joined already; parameters and result as for `evaluate`."""
-    rule = checked_tie_rule(ties)
-    chosen = parse_measures(measures)
-    if not chosen:
-        raise InputError("measures: none given; name at least one, as in ['nDCG@10']")
-    codes = None if groups is None else _group_codes(groups, positions.queries)
-    measured = {measure: _measured(measure, positions, rule, codes, interval) for measure in chosen}
-    return Result(
-        positions.queries,
-        measured,
-        ties=rule,
-        missing_queries=tuple(positions.queries.take(np.flatnonzero(positions.missing).tolist())),
-        unjudged_queries=positions.unjudged_queries,
-        notes=notes_on(positions, measured, rule),
-    )
+    chosen = _chosen(measures, None)
+    run = _Run(positions=dict.fromkeys(chosen, positions), ties=checked_tie_rule(ties), rules=None)
+    return run.result(groups, interval)
 
 
-def _measured(
-    measure: Measure, positions: Positions, ties: TieRule, groups: Int64Array | None, interval: IntervalMaker | None
-) -> MeasureResult:
-    values = measure.values(positions, ties)
-    undefined = np.flatnonzero(~values.defined)
-    return MeasureResult(
-        measure=measure,
-        parts=values,
-        mean=measure.mean(values),
-        counted=len(positions) - len(undefined),
-        undefined=len(undefined),
-        undefined_queries=tuple(positions.queries.take(undefined.tolist())),
-        ties=measure.tie_rule(ties),
-        interval=None if interval is None else interval(measure, values, groups),
-    )
+def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> tuple[Measure, ...]:
+    if measures is None and rules is not None:
+        return rules.measures_at()
+    if isinstance(measures, str):
+        raise InputError(f"measures={measures!r} is one text; give a list of them, [{measures!r}]")
+    listed = list(measures or ())
+    if not listed:
+        raise InputError("measures: none given; name at least one, as in ['nDCG@10'], or give a preset")
+    return parse_measures(listed) if rules is None else rules.read(listed)
+
+
+def _prepared(ranking: Ranking, kind: str) -> Ranking:
+    if kind == "float32":
+        return ranking.rounded_to_float32()
+    return ranking.where_positive() if kind == "positive" else ranking
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Measures with the positions each reads, and the rules they are read under."""
+
+    positions: Mapping[Measure, Positions]
+    ties: TieRule
+    rules: Preset | None
+    ranking_notes: tuple[str, ...] = ()
+
+    def result(self, groups: Groups | None, interval: IntervalMaker | None) -> Result:
+        first = next(iter(self.positions.values()))
+        codes = None if groups is None else _group_codes(groups, first.queries)
+        measured = {measure: self._measured(measure, codes, interval) for measure in self.positions}
+        return Result(
+            first.queries,
+            measured,
+            ties=self.ties,
+            preset=self.rules.name if self.rules else None,
+            reader=self.rules.read if self.rules else None,
+            missing_queries=tuple(first.queries.take(np.flatnonzero(first.missing).tolist())),
+            unjudged_queries=first.unjudged_queries,
+            notes=(*self.ranking_notes, *notes_on(first, measured, self.ties, self.rules)),
+        )
+
+    def _measured(
+        self, measure: Measure, groups: Int64Array | None, interval: IntervalMaker | None
+    ) -> MeasureResult:
+        positions = self.positions[measure]
+        values = measure.values(positions, self.ties)
+        if self.rules is not None:
+            values = values.without(self.rules.left_out(positions))
+        undefined = np.flatnonzero(~values.defined)
+        return MeasureResult(
+            measure=measure,
+            parts=values,
+            mean=measure.mean(values),
+            counted=len(positions) - len(undefined),
+            undefined=len(undefined),
+            undefined_queries=tuple(positions.queries.take(undefined.tolist())),
+            ties=measure.tie_rule(self.ties),
+            interval=None if interval is None else interval(measure, values, groups),
+        )
 
 
 def _group_codes(groups: Groups, queries: Ids) -> Int64Array:

@@ -48,9 +48,23 @@ def as_numpy(values: Any, *, what: str) -> AnyArray:
             array = np.asarray(values)
         except (ValueError, TypeError) as error:
             raise InputError(f"{what}: not an array: {error}") from error
+    if array.dtype.kind in "OT" or (array.dtype.kind == "U" and isinstance(values, (list, tuple))):
+        array = _of_objects(values, what)
     if array.dtype.kind not in "biufUS":
         raise InputError(f"{what}: dtype {array.dtype}; numbers or strings are needed")
     return array
+
+
+def _of_objects(values: Any, what: str) -> AnyArray:
+    """Strings or integers that came as Python objects; numpy would turn a mixture into strings without a word."""
+    objects: AnyArray = np.asarray(values, dtype=object)
+    kinds = {type(value) for value in objects.ravel().tolist()}
+    if all(issubclass(kind, str) for kind in kinds):
+        return objects.astype(np.str_)
+    if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
+        return objects.astype(np.int64)
+    found = ", ".join(sorted(kind.__name__ for kind in kinds))
+    raise InputError(f"{what}: values of type {found}; all must be strings, or all numbers")
 
 
 def _from_dlpack(values: Any, what: str) -> AnyArray:

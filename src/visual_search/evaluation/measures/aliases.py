@@ -1,40 +1,89 @@
-"""Names that other tools give to these measures."""
+"""Names that trec_eval, ir_measures and the literature give to these measures."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["translated"]
+from visual_search.errors import InputError
+
+__all__ = ["FAMILY_ALIASES", "TREC_CUT", "TREC_WHOLE", "family_of", "reworded", "translated"]
 
 # trec_eval counts a query without relevant items as 0 and breaks ties by falling id, so its names do too.
-_AS_TREC = "ties=id_desc"
-_EMPTY = f"empty=zero,{_AS_TREC}"
+_TIES = "ties=id_desc"
+_ZERO = f"empty=zero,{_TIES}"
 
-_TREC_WHOLE = {
-    "map": f"AP(denominator=all,{_EMPTY})",
-    "recip_rank": f"RR({_EMPTY})",
-    "ndcg": f"nDCG(gain=linear,{_EMPTY})",
-    "Rprec": f"RPrecision({_EMPTY})",
+TREC_WHOLE = {
+    "map": f"AP(denominator=all,{_ZERO})",
+    "recip_rank": f"RR({_ZERO})",
+    "ndcg": f"nDCG(gain=linear,{_ZERO})",
+    "Rprec": f"RPrecision({_ZERO})",
+    "bpref": f"Bpref(negative=unjudged,{_ZERO})",
 }
-_TREC_CUT = {
-    "map_cut": f"AP(denominator=all,{_EMPTY})",
-    "ndcg_cut": f"nDCG(gain=linear,{_EMPTY})",
-    "P": f"Precision(denominator=k,{_AS_TREC})",
-    "recall": f"Recall(denominator=all,{_EMPTY})",
-    "success": f"HitRate({_AS_TREC})",
+TREC_CUT = {
+    "map_cut": f"AP(denominator=all,{_ZERO})",
+    "ndcg_cut": f"nDCG(gain=linear,{_ZERO})",
+    "P": f"Precision(denominator=k,{_TIES})",
+    "recall": f"Recall(denominator=all,{_ZERO})",
+    "success": f"HitRate({_TIES})",
 }
-_CUT_FORM = re.compile(r"(?P<name>[A-Za-z_]+?)[_.](?P<k>[0-9]+)")
+
+# One formula under several names; the choices that change the number stay in the parameters.
+FAMILY_ALIASES = {
+    "P": "Precision",
+    "R": "Recall",
+    "Success": "HitRate",
+    "CMC": "HitRate",
+    "MAP": "AP",
+    "mAP": "AP",
+    "MRR": "RR",
+    "NDCG": "nDCG",
+    "RPrec": "RPrecision",
+    "BPref": "Bpref",
+    "mINP": "INP",
+}
+_DCG_FORMS = {"log2": "linear", "exp-log2": "exponential"}
+_CUT_FORM = re.compile(r"(?P<name>[A-Za-z]+(?:_cut)?)[_.](?P<k>[0-9]+)")
 
 
 def translated(text: str) -> str:
-    """The text form of a measure that another tool names so; any other text unchanged.
+    """The text form of a measure that trec_eval names so; any other text unchanged.
 
-    >>> translated("P_5"), translated("nDCG@10")
-    ('Precision(denominator=k,ties=id_desc)@5', 'nDCG@10')
+    >>> translated("P_5"), translated("ndcg_cut.10"), translated("nDCG@10")
+    ('Precision(denominator=k,ties=id_desc)@5', 'nDCG(gain=linear,empty=zero,ties=id_desc)@10', 'nDCG@10')
     """
-    if text in _TREC_WHOLE:
-        return _TREC_WHOLE[text]
+    if text in TREC_WHOLE:
+        return TREC_WHOLE[text]
     cut = _CUT_FORM.fullmatch(text)
-    if cut is not None and cut["name"] in _TREC_CUT:
-        return f"{_TREC_CUT[cut['name']]}@{cut['k']}"
+    if cut is not None and cut["name"] in TREC_CUT:
+        return f"{TREC_CUT[cut['name']]}@{cut['k']}"
     return text
+
+
+def family_of(name: str) -> str:
+    """The family that goes by this name.
+
+    >>> family_of("Success"), family_of("nDCG")
+    ('HitRate', 'nDCG')
+    """
+    return FAMILY_ALIASES.get(name, name)
+
+
+def reworded(text: str, family: str, given: dict[str, str]) -> dict[str, str]:
+    """Parameters of ir_measures as those of this package.
+
+    Raises
+    ------
+    InputError
+        A discount that ir_measures does not have either.
+
+    Examples
+    --------
+    >>> reworded("nDCG(dcg='exp-log2')@10", "nDCG", {"dcg": "'exp-log2'"})
+    {'gain': 'exponential'}
+    """
+    if family not in ("nDCG", "DCG") or "dcg" not in given:
+        return given
+    form = given["dcg"].strip("'\"")
+    if form not in _DCG_FORMS or "gain" in given:
+        raise InputError(f"measure {text!r}: dcg is one of {', '.join(_DCG_FORMS)}; here it is called gain")
+    return {**{key: value for key, value in given.items() if key != "dcg"}, "gain": _DCG_FORMS[form]}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.found_precision import precision_over_found
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import choice, cutoff, threshold
 from visual_search.evaluation.measures.precision_sums import leading_precision_sums, precision_sums, trapezoid_sums
 from visual_search.evaluation.positions import Positions
@@ -99,6 +99,11 @@ class AP(Measure):
 
     def _implied(self) -> tuple[str, ...]:
         return ("denominator",) if self.cut == "relevant" or self.interpolation == "trapezoid" else ()
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero" if self.cut == "relevant" else "undefined"
 
     @property
     def words(self) -> str:

@@ -37,10 +37,11 @@ def miss_chance(n: Int64Array, r: Int64Array, m: Int64Array) -> FloatArray:
     [0.75]
     """
     short, long = np.minimum(r, m), np.maximum(r, m)
-    chance: FloatArray = np.where(short + long > n, 0.0, 1.0).astype(np.float64)
+    chance: FloatArray = (short + long <= n).astype(np.float64)
     for step in range(int(short.max(initial=0))):
         live = (step < short) & (chance > 0)
-        chance = np.where(live, chance * (n - long - step) / np.maximum(n - step, 1), chance)
+        steps = ((n - long - step) / np.maximum(n - step, 1)).astype(np.float64)
+        chance = np.where(live, chance * steps, chance)
     return chance
 
 
@@ -52,7 +53,7 @@ def first_relevant_chances(n: int, r: int, depth: int) -> FloatArray:
     """
     place = np.arange(1, min(depth, n - r + 1), dtype=np.float64)
     steps = (n - place - r + 1) / (n - place)
-    chances = np.cumprod(np.concatenate(([r / n], steps)))
+    chances = r / n * np.cumprod(np.concatenate((np.ones(1), steps)))
     return np.concatenate((chances, np.zeros(max(depth - len(chances), 0))))[:depth]
 
 

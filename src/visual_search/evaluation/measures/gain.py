@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import choice, cutoff, threshold
 from visual_search.evaluation.measures.sums import discount_sum
 from visual_search.evaluation.positions import Positions
@@ -102,6 +102,11 @@ class DCG(_Discounted):
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     perfect: ClassVar[float | None] = None
     grows_with_k: ClassVar[bool] = True
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero"
 
     @property
     def words(self) -> str:

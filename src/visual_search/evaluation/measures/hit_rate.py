@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.evaluation.measures.draws import miss_chance
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import cutoff, threshold
 from visual_search.evaluation.positions import Positions
 
@@ -65,6 +65,11 @@ class HitRate(Measure):
 
     k: int | str | None = cutoff()
     rel: float = threshold()
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero"
 
     @property
     def words(self) -> str:

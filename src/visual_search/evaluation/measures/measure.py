@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,11 @@ from visual_search.evaluation.measures.parameters import check, choice, declared
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.ties import TIE_RULES, TieRule, checked_tie_rule
 
-__all__ = ["Measure", "MeasureValues"]
+__all__ = ["EmptyRule", "Measure", "MeasureValues"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+EmptyRule: TypeAlias = Literal["undefined", "zero", "counted"]
 
 _SHARED = ("average", "empty", "ties")
 
@@ -84,8 +85,8 @@ class Measure(ABC):
     grows_with_k: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
     averages: ClassVar[tuple[str, ...]] = ("macro", "median")
-    also_read: ClassVar[tuple[str, ...]] = ()
 
+    # The order of fields here is the order of parameters in tables; each family adds its own.
     average: str = choice("macro", "macro", "micro", "median", about="how the queries become one number")
     empty: str = choice("undefined", "undefined", "zero", about="what an undefined query counts as")
     ties: str = choice("call", "call", *TIE_RULES, about="a tie rule that overrides the call's")
@@ -119,9 +120,15 @@ class Measure(ABC):
         return depth
 
     @property
-    @abstractmethod
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is: undefined, 0 and counted, or counted as any other."""
+        return "undefined"
+
+    @property
     def words(self) -> str:
-        """What the number is, in one sentence, with the choices this value made."""
+        """What the number is, in a few words, with the choices this value made."""
+        # A measure of a user's own may leave it at the first line of its docstring.
+        return (type(self).__doc__ or self.name).strip().splitlines()[0].rstrip(".")
 
     def __str__(self) -> str:
         shown = []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from visual_search.errors import InputError
-from visual_search.evaluation.measures.aliases import translated
+from visual_search.evaluation.measures.aliases import family_of, reworded, translated
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parameters import declared
 from visual_search.evaluation.measures.registry import measure_class
@@ -29,7 +29,7 @@ def parse_measure(text: str | Measure, *, defaults: Defaults | None = None) -> M
     text : str
         ``"nDCG@10"``, ``"AP(denominator=min)@100"``, ``"P_5"``, ``"map"``, ... A measure is returned as it is.
     defaults : mapping, optional
-        For a family's name, values of parameters the text does not give; a preset's.
+        For a family's name, values of parameters for a text that chooses none; a preset's.
 
     Returns
     -------
@@ -55,22 +55,26 @@ def parse_measure(text: str | Measure, *, defaults: Defaults | None = None) -> M
     form = _FORM.fullmatch(translated(text.strip()))
     if form is None:
         raise InputError(f"measure {text!r}: the form is Name(parameter=value,...)@k, as in AP(denominator=min)@10")
-    name, inside, k = form["name"], form["inside"] or "", form["k"]
-    given = _given(text, inside)
+    name, inside, k = family_of(form["name"]), form["inside"] or "", form["k"]
+    given = reworded(text, name, _given(text, inside))
     if k is not None:
         if "k" in given:
             raise InputError(f"measure {text!r}: k is given twice, as @{k} and as k={given['k']}")
         given["k"] = k
     family = measure_class(name)
     table = declared(family)
-    unknown = [parameter for parameter in given if parameter not in table and parameter not in family.also_read]
+    unknown = [parameter for parameter in given if parameter not in table]
     if unknown:
         allowed = ", ".join(table)
         raise InputError(f"measure {text!r}: {name} has no parameter {', '.join(unknown)}; it has {allowed}")
     values = {key: table[key][1].read(value) if key in table else value for key, value in given.items()}
-    if defaults is not None:
-        values = {**defaults.get(name, {}), **values}
-    return family.from_parameters(values)
+    if defaults is None or name not in defaults or values.keys() & _choices(family):
+        return family.from_parameters(values)
+    try:
+        return family.from_parameters({**defaults[name], **values})
+    except InputError:
+        # A default that does not go with what was given (min(R, k) without a k) is not what was meant.
+        return family.from_parameters(values)
 
 
 def parse_measures(texts: Iterable[str | Measure], *, defaults: Defaults | None = None) -> tuple[Measure, ...]:
@@ -78,6 +82,12 @@ def parse_measures(texts: Iterable[str | Measure], *, defaults: Defaults | None 
     if isinstance(texts, str):
         raise InputError(f"measures={texts!r} is one text; give a list of them, [{texts!r}]")
     return tuple(dict.fromkeys(parse_measure(text, defaults=defaults) for text in texts))
+
+
+def _choices(family: type[Measure]) -> set[str]:
+    """Parameters that make a convention; whoever gives one has chosen, and no default changes it."""
+    shared = declared(Measure)
+    return {name for name, (_, parameter) in declared(family).items() if parameter.kind == "choice"} - shared.keys()
 
 
 def _given(text: str, inside: str) -> dict[str, str]:

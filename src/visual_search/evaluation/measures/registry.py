@@ -30,6 +30,13 @@ BUILT_IN = {
     "RR": f"{_ROOM}.reciprocal_rank:RR",
     "DCG": f"{_ROOM}.gain:DCG",
     "nDCG": f"{_ROOM}.gain:nDCG",
+    "ERR": f"{_ROOM}.err:ERR",
+    "RBP": f"{_ROOM}.rbp:RBP",
+    "Bpref": f"{_ROOM}.bpref:Bpref",
+    "F1": f"{_ROOM}.f1:F1",
+    "INP": f"{_ROOM}.extreme_ranks:INP",
+    "FirstRank": f"{_ROOM}.extreme_ranks:FirstRank",
+    "Judged": f"{_ROOM}.judged:Judged",
 }
 
 _registered: dict[str, type[Measure]] = {}
@@ -62,7 +69,7 @@ def register(family: _Class) -> _Class:
     >>> @register
     ... @dataclass(frozen=True, kw_only=True)
     ... class FoundAll(Measure):
-    ...     words = "whether every relevant item is in the list"
+    ...     "Whether every relevant item is in the list."
     ...     def expectation(self, positions):
     ...         total = positions.relevant_counts()
     ...         return positions.retrieved_counts() == total, total > 0

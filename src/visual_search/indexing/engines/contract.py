@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, Self, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Engine", "Metric"]
+__all__ = ["METRICS", "Engine", "Metric", "Settings"]
 
 Metric: TypeAlias = Literal["cosine", "ip", "l2"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+Settings: TypeAlias = Mapping[str, int | float | str | bool]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 Vectors: TypeAlias = npt.NDArray[np.float32]
 
@@ -24,9 +26,32 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 class Engine(Protocol):
     """Builds, saves, loads, adds, removes, searches; tells its metric, settings, memory and whether it is exact.
 
-    Vectors arrive float32, C-contiguous, finite, and of unit length under ``cosine``.
+    A class that is an engine is made by ``EngineClass(dimension=, metric=, settings=)``. Vectors arrive float32,
+    C-contiguous, finite, and of unit length under ``cosine``. Searches may run side by side in several threads;
+    while ``add``, ``remove``, ``train`` or ``configure`` runs, nothing else does (the index holds the lock).
+
+    Attributes
+    ----------
+    name : str
+        The name it is registered under in the group ``visual_search.engines``.
+    metric : "cosine", "ip" or "l2"
+        What its scores mean.
+    dimension : int
+        Length of a vector.
+    library : str
+        The library that does the work and its version, as ``"faiss 1.15.1"``; kept in the index manifest.
+    file_suffix : str
+        Suffix of the file that ``save`` writes, without the dot.
+    tombstones : int
+        Removed vectors the structure still holds; 0 where removal is real. An index with many is rebuilt.
     """
 
+    @property
+    def library(self) -> str: ...
+    @property
+    def file_suffix(self) -> str: ...
+    @property
+    def tombstones(self) -> int: ...
     @property
     def name(self) -> str: ...
     @property
@@ -39,7 +64,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def settings(self) -> Mapping[str, int | float | str | bool]:
+    def settings(self) -> Settings:
         """Every setting that changes answers or cost, build and search alike."""
         ...
 
@@ -62,26 +87,53 @@ class Engine(Protocol):
         ...
 
     def train(self, vectors: Vectors) -> None:
-        """Learn from a sample of shape (n, dimension); a no-op where none is needed."""
+        """Learn from a sample of shape (n, dimension); a no-op where none is needed.
+
+        Raises
+        ------
+        NotTrainedError
+            The sample is too small; the message says how many vectors are wanted.
+        """
         ...
 
     def add(self, rows: Int64Array, vectors: Vectors) -> None:
-        """Add vectors of shape (n, dimension) under new rows of shape (n,)."""
+        """Add vectors of shape (n, dimension) under new rows of shape (n,).
+
+        Raises
+        ------
+        NotTrainedError
+            Training is needed and has not been done.
+        DuplicateIdError
+            A row is there already, or twice in the call; nothing is added.
+        """
         ...
 
     def remove(self, rows: Int64Array) -> None:
-        """Take rows out, by tombstone where the structure cannot."""
+        """Take rows out, by tombstone where the structure cannot; a removed row is never returned again.
+
+        Raises
+        ------
+        UnknownIdError
+            A row is not there; nothing is removed.
+        """
         ...
 
     def vectors(self, rows: Int64Array) -> Vectors:
-        """Vectors as stored, shape (n, dimension), for the rows given."""
+        """Vectors as stored, bit for bit, shape (n, dimension), for the rows given; a copy.
+
+        Raises
+        ------
+        UnknownIdError
+            A row is not there.
+        """
         ...
 
     def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
         """Nearest rows and scores, both of shape (n, k).
 
         Scores are higher-is-better (inner product; minus the plain distance under ``l2``) and do not rise along a
-        row. Where fewer than k were found the row is padded with -1 and the score with -inf.
+        row; among equal scores the lower row comes first. Where fewer than k were found the row is padded with -1
+        and the score with -inf.
         """
         ...
 
@@ -90,6 +142,12 @@ class Engine(Protocol):
         ...
 
     @classmethod
-    def load(cls, path: Path, *, metric: Metric, settings: Mapping[str, int | float | str | bool]) -> Self:
-        """Read that file back."""
+    def load(cls, path: Path, *, metric: Metric, settings: Settings) -> Self:
+        """Read that file back.
+
+        Raises
+        ------
+        FileFormatError
+            Truncated, foreign, or of another metric or structure than asked for.
+        """
         ...

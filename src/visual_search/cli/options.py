@@ -1,0 +1,26 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from rich.console import Console
+
+__all__ = ["add_json", "print_json", "stderr"]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``: one JSON value on standard output, for programs."""
+    parser.add_argument("--json", action="store_true", help="print one JSON value, for programs")
+
+
+def print_json(value: Any) -> None:
+    """Print a JSON value; NaN is refused, since JSON has none."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def stderr() -> Console:
+    """Console for what is said beside the result."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)

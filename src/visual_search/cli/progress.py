@@ -1,0 +1,63 @@
+"""A progress bar with images a second and time left, on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+__all__ = ["ImageProgress", "image_progress"]
+
+
+class _Rate(ProgressColumn):
+    """Images a second over the last half minute."""
+
+    def render(self, task: Task) -> Text:
+        """Show a dash before the first batch."""
+        speed = task.finished_speed or task.speed
+        return Text("-- images/s" if speed is None else f"{speed:,.1f} images/s")
+
+
+class ImageProgress:
+    """Shows what embedding reports."""
+
+    def __init__(self, bar: Progress, words: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(words, total=None, start=False)
+
+    def start(self, total: int | None) -> None:
+        """Start the clock."""
+        self._bar.start_task(self._task)
+        self._bar.update(self._task, total=total)
+
+    def advance(self, count: int) -> None:
+        """Move on by ``count`` images."""
+        self._bar.advance(self._task, count)
+
+
+@contextmanager
+def image_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress | None]:
+    """Show a bar while the block runs; none when quiet."""
+    if quiet:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        yield ImageProgress(bar, words)

@@ -1,0 +1,157 @@
+"""ERR: where a reader who stops when satisfied would stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError
+from visual_search.evaluation.measures.draws import weighted_inverse_ranks
+from visual_search.evaluation.measures.measure import EmptyRule, Measure
+from visual_search.evaluation.measures.parameters import cutoff, number, number_text
+from visual_search.evaluation.measures.sums import harmonic_sum
+from visual_search.evaluation.positions import GainGroups, Positions
+
+__all__ = ["ERR"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ERR(Measure):
+    """Expected reciprocal rank of the item at which a reader stops.
+
+    ::
+
+        stop(g)  = (2^g - 1) / 2^max_grade
+        ERR@k    = sum over ranks r <= k of stop(g_r) / r * product over q < r of (1 - stop(g_q))
+        expected = per group Q * sum over j of (a_{j-1} - a_j) / (s + j)
+
+    where a_j is the mean, over all choices of j items of the group, of the product of their 1 - stop, and Q the
+    product over earlier groups.
+
+    Parameters
+    ----------
+    max_grade : int
+        The highest grade of the scale, which must be said: it is not in the data.
+    k : int, optional
+        The rank down to which the list is read; without it the whole list.
+
+    Raises
+    ------
+    InputError
+        On evaluation, when a grade is above ``max_grade``.
+
+    Convention
+    ----------
+    Negative grades and unjudged items never stop the reader. A query without relevant items scores 0 and is
+    counted.
+
+    How to read it
+    --------------
+    Near 1 when a perfect item comes first. Everything after a good item matters little.
+
+    References
+    ----------
+    Chapelle, Metlzer, Zhang and Grinspan, "Expected reciprocal rank for graded relevance", CIKM 2009.
+
+    Examples
+    --------
+    >>> str(ERR(max_grade=4, k=20))
+    'ERR(max_grade=4)@20'
+    """
+
+    perfect: ClassVar[float | None] = None
+    grows_with_k: ClassVar[bool] = True
+
+    max_grade: float = number(None, about="the highest grade of the scale", low=1)
+    k: int | str | None = cutoff(required=False)
+
+    @property
+    def on_empty(self) -> EmptyRule:
+        """What a query without relevant items is."""
+        return "zero"
+
+    @property
+    def words(self) -> str:
+        """What the number is."""
+        within = "" if self.k is None else f", within the first {self.k}"
+        scale = f"2^{number_text(self.max_grade)}"
+        return f"expected 1 / rank at which a reader stops{within}; an item stops with chance (2^g - 1) / {scale}"
+
+    def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Chance of reaching each group, times the expected reciprocal of the rank at which it stops the reader."""
+        self._check_grades(positions)
+        stops = (np.exp2(np.maximum(positions.grades, 0)) - 1) / 2**self.max_grade
+        groups = positions.gain_groups(stops)
+        reached = _reached(positions, groups.query, positions.group_products(1 - stops))
+        inside = np.clip(self.limits(positions)[groups.query] - groups.above, 0, groups.size)
+        stopping = positions.gain_groups((stops > 0).astype(np.float64)).total
+        # One item that may stop is at each place with chance 1/n.
+        terms = groups.total / groups.size * harmonic_sum(groups.above, groups.above + inside)
+        single = groups.size == 1
+        terms[single] = np.where(inside[single] > 0, groups.total[single] / (groups.above[single] + 1), 0.0)
+        several = np.flatnonzero((stopping > 1) & (inside > 0))
+        terms[several] = _several(positions, groups, stops, several, inside)
+        return positions.sum_by_query(groups.query, reached * terms), np.ones(len(positions))
+
+    def _check_grades(self, positions: Positions) -> None:
+        beyond = np.flatnonzero(positions.judged_grades > self.max_grade)
+        if beyond.size:
+            highest = number_text(float(positions.judged_grades.max()))
+            first = positions.queries[int(positions.query_of_judged[beyond[0]])]
+            raise InputError(
+                f"{self}: {beyond.size} grades are above max_grade, up to {highest}, first for query {first!r}; "
+                f"give the highest grade of the scale, as in ERR(max_grade={highest})"
+            )
+
+
+def _reached(positions: Positions, query: Int64Array, passing: FloatArray) -> FloatArray:
+    """For each group the product of ``passing`` over the earlier groups of its query."""
+    place = np.arange(len(query)) - np.searchsorted(query, query)
+    order = np.argsort(place, kind="stable")
+    reached = np.empty(len(query))
+    running = np.ones(len(positions))
+    # All first groups, then all second groups, ...: a product per query in order, without a loop over queries.
+    for chosen in np.split(order, np.cumsum(np.bincount(place))[:-1]) if len(place) else ():
+        reached[chosen] = running[query[chosen]]
+        running[query[chosen]] *= passing[chosen]
+    return reached
+
+
+def _several(
+    positions: Positions, groups: GainGroups, stops: FloatArray, chosen: Int64Array, inside: Int64Array
+) -> FloatArray:
+    """The sum over places for groups in which several items may stop the reader; alike groups are done at once."""
+    starts = np.append(positions.group_starts, len(stops))
+    alike: dict[tuple[int, bytes], list[int]] = {}
+    for place, group in enumerate(chosen.tolist()):
+        mine = np.sort(stops[starts[group] : starts[group + 1]])
+        alike.setdefault((int(groups.size[group]), mine[mine > 0].tobytes()), []).append(place)
+    sums = np.empty(len(chosen))
+    for (n, packed), places in alike.items():
+        these = chosen[places]
+        depth = inside[these]
+        passed = _mean_products(n, 1 - np.frombuffer(packed))[: int(depth.max()) + 1]
+        sums[places] = weighted_inverse_ranks(passed[:-1] - passed[1:], groups.above[these], depth)
+    return sums
+
+
+def _mean_products(n: int, passing: FloatArray) -> FloatArray:
+    """Mean product of ``passing`` over all choices of j of n items, j = 0..n; items not given pass with chance 1.
+
+    The elementary symmetric sum e_j over C(n, j), built item by item as a weighted mean, so that nothing overflows:
+    a choice of j of t + 1 items leaves the new one out with chance (t + 1 - j)/(t + 1).
+    """
+    means = np.ones(n - len(passing) + 1)
+    for chance in passing:
+        t = len(means)
+        j = np.arange(t + 1)
+        with_new = np.concatenate(([0.0], means * chance))
+        without = np.concatenate((means, [0.0]))
+        means = ((t - j) * without + j * with_new) / t
+    return means

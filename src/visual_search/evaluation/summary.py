@@ -1,0 +1,87 @@
+"""A result as text for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.ties import TIE_WORDS
+
+if TYPE_CHECKING:
+    from visual_search.evaluation.evaluation_result import EvaluationResult
+
+__all__ = ["summary_text"]
+
+_WIDTH = 100
+
+
+def summary_text(result: EvaluationResult) -> str:
+    """Write the headline, the table of measures, what they mean, warnings and notes."""
+    parts = [_headline(result), _table(result), _reading(result)]
+    for title, said in (("Warnings", result.warnings), ("Notes", result.notes)):
+        if said:
+            parts.append(f"{title}\n" + _listed(said))
+    return "\n\n".join(parts)
+
+
+def _headline(result: EvaluationResult) -> str:
+    items = "" if result.gallery.size is None else f" against {result.gallery.size:,} items"
+    named = "" if result.dataset.name is None else f" of {result.dataset.name}"
+    truth = "" if result.dataset.pseudo is None else " (pseudo ground truth)"
+    lines = [f"{result.model_name}: {result.num_queries:,} queries{named}{items}{truth}"]
+    if result.protocol is not None:
+        lines.append(f"{result.protocol['name']}: {result.protocol['words']}")
+    return "\n".join(lines)
+
+
+def _table(result: EvaluationResult) -> str:
+    confidence = f"{result.resampling.confidence:.0%} interval"
+    rows = []
+    for text, found in result.measures.items():
+        interval = found.interval
+        between = "" if interval is None else f"{interval.low:.3f}-{interval.high:.3f}"
+        rows.append(
+            [
+                result.guide.title(found.measure),
+                decimals(found.mean),
+                between,
+                "" if result.random_baseline is None else decimals(result.random_baseline[text].mean),
+                "" if result.ceilings is None else decimals(result.ceilings[text].mean),
+                f"{found.counted:,}",
+                f"{found.undefined:,}" if found.undefined else "",
+            ]
+        )
+    return text_table(["", "value", confidence, "random", "ceiling", "queries", "undefined"], rows)
+
+
+def _reading(result: EvaluationResult) -> str:
+    measures, guide = result.measures, result.guide
+    k = guide.k_values[-1]
+    titles = {
+        f"Recall@{k}": guide.at("recall", k),
+        f"Precision@{k}": guide.at("precision", k),
+        "mAP": guide.average_precision,
+        "MRR": guide.reciprocal_rank,
+        f"NDCG@{k}": guide.at("ndcg", k),
+        f"HitRate@{k}": guide.at("hit_rate", k),
+    }
+    said = [f"{title} is {measure}: {measure.words}" for title, measure in titles.items()]
+    said += [f"{text}: {found.measure.words}" for text, found in measures.items() if found.measure in guide.more]
+    said.append(f"ties: {TIE_WORDS[measures.ties]}")
+    interval = next((found.interval for found in measures.values() if found.interval is not None), None)
+    if interval is not None:
+        as_json = interval.as_json()
+        said.append(
+            f"interval: {as_json['method']}, {as_json['groups']} of them, {as_json['resamples']} resamples, seed "
+            f"{as_json['seed']}"
+        )
+    if result.random_baseline is not None:
+        said.append("random: exact expectation when items are returned in random order")
+        said.append("ceiling: the best any ranking of this index could reach, given how many items are relevant")
+    return _listed(said)
+
+
+def _listed(said: Sequence[str]) -> str:
+    return "\n".join(textwrap.fill(line, _WIDTH, initial_indent="  ", subsequent_indent="    ") for line in said)

@@ -1,0 +1,161 @@
+"""Tables in columns: Parquet files, data frames of any library, and mappings of arrays.
+
+A frame is taken through the Arrow PyCapsule stream protocol (``__arrow_c_stream__``), which pandas, polars, DuckDB
+and pyarrow speak, so that none of them is imported here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import FileFormatError, InputError, first_few
+
+__all__ = ["ColumnTable"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+class ColumnTable:
+    """Named columns, read as ids, numbers or flags.
+
+    Parameters
+    ----------
+    source : path, mapping, or object with ``__arrow_c_stream__``
+        A Parquet file; a mapping of column names to arrays or lists; a data frame or Arrow table.
+    what : str
+        What the table is, for error messages.
+
+    Raises
+    ------
+    FileFormatError
+        A file that is not Parquet, or a truncated one.
+    InputError
+        An object that is none of these, or columns of different lengths.
+
+    Examples
+    --------
+    >>> table = ColumnTable({"query": ["q1", "q1"], "score": [0.5, 0.25]}, what="run")
+    >>> table.ids("query")[0], table.numbers("score").tolist()
+    (['q1'], [0.5, 0.25])
+    """
+
+    def __init__(self, source: Any, *, what: str) -> None:
+        self._what = what
+        self._table = _arrow_table(source, what)
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table.column_names
+
+    def _column(self, name: str) -> Any:
+        if name not in self:
+            there = ", ".join(map(repr, self._table.column_names))
+            raise InputError(f"{self._what}: no column {name!r}; there are {there}; say which one is meant")
+        column = self._table.column(name)
+        if column.null_count:
+            rows = [row for row, valid in enumerate(column.is_valid().to_pylist()) if not valid]
+            raise InputError(
+                f"{self._what}: column {name!r} is empty in {len(rows)} rows, first: {first_few(rows)}"
+            )
+        return column.combine_chunks()
+
+    def ids(self, name: str) -> tuple[list[str] | list[int], Int64Array]:
+        """Distinct ids of a column in order of first appearance, and for each row its place among them.
+
+        Raises
+        ------
+        InputError
+            No such column, empty cells, or neither strings nor integers (floats are no ids).
+        """
+        import pyarrow as pa
+
+        column = self._column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        kind = column.type
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+        if pa.types.is_null(kind):  # no rows at all
+            return [], np.zeros(0, dtype=np.int64)
+        if not text and not pa.types.is_integer(kind):
+            raise InputError(
+                f"{self._what}: column {name!r} has type {kind}; ids are strings or integers, never floats or dates"
+            )
+        coded = column.cast(pa.large_string() if text else kind).dictionary_encode()
+        codes: Int64Array = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        return coded.dictionary.to_pylist(), codes
+
+    def numbers(self, name: str) -> FloatArray:
+        """A column as float64 of shape (rows,).
+
+        Raises
+        ------
+        InputError
+            No such column, empty cells, or not numbers.
+        """
+        return self._numeric(name).astype(np.float64)
+
+    def scores(self, name: str) -> npt.NDArray[np.float32] | FloatArray:
+        """A column of numbers, float32 where it is that and float64 otherwise; ties depend on it."""
+        values = self._numeric(name)
+        return values if values.dtype == np.float32 else values.astype(np.float64)
+
+    def _numeric(self, name: str) -> npt.NDArray[Any]:
+        import pyarrow as pa
+
+        column = self._column(name)
+        kind = column.type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise InputError(f"{self._what}: column {name!r} has type {kind}; numbers are needed")
+        values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        return values
+
+    def flags(self, name: str) -> npt.NDArray[np.bool_]:
+        """A column of true and false, or of 0 and 1, as bool of shape (rows,)."""
+        values = self._numeric(name)
+        if values.dtype != np.bool_ and not np.isin(values, (0, 1)).all():
+            raise InputError(f"{self._what}: column {name!r} must hold true and false, or 0 and 1")
+        return values.astype(np.bool_)
+
+
+def _arrow_table(source: Any, what: str) -> Any:
+    import pyarrow as pa
+
+    if isinstance(source, (str, os.PathLike)):
+        return _parquet(Path(source))
+    if isinstance(source, Mapping):
+        return _from_mapping(source, what)
+    if hasattr(source, "__arrow_c_stream__"):
+        return pa.table(source)
+    raise InputError(
+        f"{what}: {type(source).__name__} is not a table; give a Parquet file, a data frame that speaks "
+        "__arrow_c_stream__ (pandas from 2.2, polars, DuckDB, pyarrow), or a mapping of columns"
+    )
+
+
+def _parquet(path: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_table(path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise FileFormatError(f"{path}: not a whole Parquet file ({error})") from error
+
+
+def _from_mapping(source: Mapping[Any, Any], what: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        columns = {str(name): pa.array(values) for name, values in source.items()}
+        return pa.table(columns)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(f"{what}: the columns do not make a table ({error})") from error

@@ -1,0 +1,162 @@
+"""The two Parquet tables beside a result: what was returned, and each query's values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from visual_search.errors import FileFormatError, InputError, Problems, first_few
+from visual_search.formats.atomic import atomic_path
+from visual_search.ids import Id
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["STATES", "queries_table", "ranking_table", "read_table", "write_table"]
+
+STATES = ("relevant", "not_relevant", "unjudged", "ignored")
+
+
+def ranking_table(columns: Mapping[str, Any]) -> pa.Table:
+    """Build the ranking table from columns; see :func:`visual_search.formats.results.write_result`.
+
+    Raises
+    ------
+    InputError
+        A column missing, unknown or of another length or type; a rank below 1; a score that is not finite; an
+        unknown state. All problems at once.
+    """
+    import pyarrow as pa
+
+    kinds = {
+        "query": None,
+        "rank": pa.int32(),
+        "item": None,
+        "score": pa.float64(),
+        "distance": pa.float64(),
+        "state": pa.string(),
+        "grade": pa.float64(),
+    }
+    problems = Problems("ranking")
+    for name in columns.keys() - kinds.keys():
+        problems.add(f"{name!r}: unknown column; known are {', '.join(kinds)}")
+    for name in kinds.keys() - {"distance", "grade"} - columns.keys():
+        problems.add(f"{name!r}: column missing")
+    problems.raise_if_any(InputError)
+    length = len(columns["query"])
+    made = {n: _column(n, columns.get(n, [None] * length), kind, problems) for n, kind in kinds.items()}
+    problems.raise_if_any(InputError)
+    table = _table(made, problems)
+    _check_ranking(table, problems)
+    problems.raise_if_any(InputError)
+    return table
+
+
+def queries_table(columns: Mapping[str, Any]) -> pa.Table:
+    """Build the table of queries from columns; see :func:`visual_search.formats.results.write_result`.
+
+    Raises
+    ------
+    InputError
+        A column missing or of another length or type, or a repeated query; all problems at once.
+    """
+    import pyarrow as pa
+
+    problems = Problems("queries")
+    for name in {"query", "num_relevant"} - columns.keys():
+        problems.add(f"{name!r}: column missing")
+    problems.raise_if_any(InputError)
+    length = len(columns["query"])
+    fixed: dict[str, Any] = {"query": None, "group": None, "category": None, "num_relevant": pa.int64()}
+    kinds = fixed | {name: pa.float64() for name in columns if name not in fixed}
+    made = {n: _column(n, columns.get(n, [None] * length), kind, problems) for n, kind in kinds.items()}
+    problems.raise_if_any(InputError)
+    table = _table(made, problems)
+    repeated = length - len(table.column("query").unique())
+    if repeated:
+        problems.add(f"'query': {repeated} repeated ids; one row a query")
+    problems.raise_if_any(InputError)
+    return table
+
+
+def _column(name: str, values: Any, kind: Any, problems: Problems) -> Any:
+    import pyarrow as pa
+
+    try:
+        # NaN becomes null: undefined is the same thing in both.
+        made = pa.array(values, type=kind, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
+        problems.add(f"{name!r}: {problem}")
+        return pa.array([], type=kind or pa.string())
+    if kind is None:
+        made = _text_or_integers(name, made, problems)
+    if name in {"query", "item", "rank", "score", "state", "num_relevant"} and made.null_count:
+        problems.add(f"{name!r}: {made.null_count} values are missing or NaN; each row needs one")
+    return made
+
+
+def _text_or_integers(name: str, made: Any, problems: Problems) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_null(made.type):
+        return made.cast(pa.string())
+    if pa.types.is_integer(made.type):
+        return made.cast(pa.int64())
+    if not (pa.types.is_string(made.type) or pa.types.is_large_string(made.type)):
+        problems.add(f"{name!r}: text or whole numbers are needed; got {made.type}")
+        return pa.array([], type=pa.string())
+    return made
+
+
+def _table(columns: dict[str, Any], problems: Problems) -> pa.Table:
+    import pyarrow as pa
+
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        problems.add(f"columns must have one length; got {lengths}")
+        problems.raise_if_any(InputError)
+    return pa.table(columns)
+
+
+def _check_ranking(table: pa.Table, problems: Problems) -> None:
+    states = {str(state) for state in table.column("state").unique().to_pylist()} - set(STATES)
+    if states:
+        problems.add(f"'state': {first_few(sorted(states))}; allowed are {', '.join(STATES)}")
+    ranks = table.column("rank").to_numpy()
+    if len(ranks) and ranks.min() < 1:
+        problems.add(f"'rank': starts at 1; got {ranks.min()}")
+    scores = table.column("score").to_numpy()
+    if not np.isfinite(scores).all():
+        problems.add(f"'score': {int((~np.isfinite(scores)).sum())} values are infinite")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write Parquet whole or not at all."""
+    import pyarrow.parquet as pq
+
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd", row_group_size=1 << 18)
+
+
+def read_table(path: Path, *, queries: Iterable[Id] | None = None) -> pa.Table:
+    """Read Parquet, all of it or the rows of some queries.
+
+    Raises
+    ------
+    FileFormatError
+        Truncated, or not Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    try:
+        if queries is None:
+            return pq.read_table(path, partitioning=None)
+        wanted = pa.array(list(queries), type=pq.read_schema(path).field("query").type)
+        return pq.read_table(path, partitioning=None, filters=pc.field("query").isin(wanted))
+    except (pa.ArrowException, KeyError) as problem:
+        raise FileFormatError(f"{path.name}: damaged, or not a Parquet file of a result: {problem}") from problem

@@ -1,0 +1,291 @@
+"""Result files: one JSON record with the guide's keys first, and beside it the ranking, the queries and the images.
+
+::
+
+    results.json              the record: measures, conventions, counts, fingerprints (written last)
+    results.ranking.parquet   one row a returned item
+    results.queries.parquet   one row a query, one column a measure
+    results.items.json        where the images are: id -> path, for items and for queries
+
+From the JSON alone one reaches the other three, and from them the images behind every number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from visual_search.errors import FileFormatError, InputError, Problems
+from visual_search.formats.atomic import write_json, write_text
+from visual_search.formats.fingerprint import fingerprint_file
+from visual_search.formats.result_record import checked_record, plain_record, record_text
+from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
+from visual_search.ids import Id
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ImageLocation", "StoredResult", "read_result", "write_result"]
+
+
+@dataclass(frozen=True)
+class ImageLocation:
+    """Where one image's bytes are.
+
+    Parameters
+    ----------
+    path : Path
+        The image file, or the archive that holds it.
+    member : str, optional
+        Name inside the archive; None when ``path`` is the image itself.
+    """
+
+    path: Path
+    member: str | None = None
+
+
+class StoredResult:
+    """A result as its files tell it.
+
+    Parameters
+    ----------
+    path : Path
+        The JSON file; its companions are looked for in the same folder.
+    record : dict
+        The JSON value, guide's keys first.
+
+    How to read it
+    --------------
+    ``record`` has every mean, count and convention; ``ranking()`` what was returned and how each item was judged;
+    ``queries()`` each query's values; ``item_location`` and ``query_location`` lead to the images.
+    """
+
+    def __init__(self, path: Path, record: dict[str, Any]) -> None:
+        self.path = path
+        self.record = record
+
+    def __repr__(self) -> str:
+        return f"StoredResult({self.path.name}: {self.record['model_name']}, {self.record['num_queries']} queries)"
+
+    @property
+    def has_ranking(self) -> bool:
+        """Whether the record names a ranking file; one with only the guide's keys does not."""
+        return "ranking" in self._files
+
+    def ranking(self, *, queries: Iterable[Id] | None = None) -> pa.Table:
+        """What was returned: query, rank, item, score, distance, state, grade.
+
+        Parameters
+        ----------
+        queries : iterable of ids, optional
+            Only these queries' rows are read; all when None.
+
+        Raises
+        ------
+        FileFormatError
+            No ranking file is named, it is gone, it is not the one this record was written with, or it is damaged.
+        """
+        return read_table(self._checked("ranking"), queries=queries)
+
+    def queries(self) -> pa.Table:
+        """One row a query: query, group, category, num_relevant, and a float64 column a measure (null: undefined).
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        """
+        return read_table(self._checked("queries"))
+
+    def item_location(self, item: Id) -> ImageLocation | None:
+        """Where a gallery item's image is, or None when the result does not say; the file may have gone since."""
+        return self._location("items", item)
+
+    def query_location(self, query: Id) -> ImageLocation | None:
+        """Where a query's image is, or None when the result does not say; the file may have gone since."""
+        return self._location("queries", query)
+
+    @property
+    def _files(self) -> Mapping[str, str]:
+        files: Mapping[str, str] = self.record.get("files") or {}
+        return files
+
+    def _companion(self, name: str) -> Path:
+        if name not in self._files:
+            raise FileFormatError(
+                f"{self.path.name}: the record names no {name} file; evaluate again with an output path to have one"
+            )
+        return self.path.parent / self._files[name]
+
+    def _checked(self, name: str) -> Path:
+        companion = self._companion(name)
+        expected = (self.record.get("file_checksums") or {}).get(name)
+        try:
+            found = fingerprint_file(companion)
+        except OSError as problem:
+            raise FileFormatError(
+                f"{self.path.name}: its {name} file {companion.name} cannot be read ({problem.strerror}); it "
+                "belongs beside the JSON file: bring it back or evaluate again"
+            ) from problem
+        if expected is not None and found != expected:
+            raise FileFormatError(
+                f"{self.path.name}: {companion.name} is not the {name} file this record was written with: checksum "
+                f"{found[:19]}..., not {str(expected)[:19]}...; evaluate again to have both from one run"
+            )
+        return companion
+
+    @cached_property
+    def _manifest(self) -> dict[str, dict[str, Any]]:
+        if "items" not in self._files:
+            return {}
+        return _read_manifest(self._companion("items"))
+
+    def _location(self, side: str, key: Id) -> ImageLocation | None:
+        part = self._manifest.get(side)
+        place = part["paths"].get(str(key)) if part else None
+        if part is None or place is None:
+            return None
+        root = self.path.parent / part["root"]
+        if isinstance(place, str):
+            return ImageLocation(root / place)
+        return ImageLocation(root / place["archive"], place["member"])
+
+
+def write_result(
+    path: str | os.PathLike[str],
+    record: Mapping[str, Any],
+    *,
+    ranking: Mapping[str, Any],
+    queries: Mapping[str, Any],
+    items: Mapping[str, Any] | None,
+) -> StoredResult:
+    """Write a result: companions first, the JSON last, each file whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The JSON file; companions take its stem.
+    record : mapping
+        JSON values, the guide's keys first and in order; undefined values None, never NaN. ``files`` and
+        ``file_checksums`` are added here.
+    ranking : mapping of column name to sequence
+        ``query``, ``rank`` (1-based), ``item``, ``score``, ``state`` (relevant, not_relevant, unjudged, ignored);
+        ``distance`` and ``grade`` may be left out. One row a returned item; NaN or None in distance and grade means
+        that there is none.
+    queries : mapping of column name to sequence
+        ``query``, ``num_relevant``, optionally ``group`` and ``category``, and one column a measure named by its
+        canonical text; NaN or None: undefined.
+    items : mapping, optional
+        ``{"items": {"root": folder, "paths": {id: path}}, "queries": {...}}``; a path is relative to the root, with
+        forward slashes, or ``{"archive": path, "member": name}``. A relative root is relative to the JSON file.
+
+    Returns
+    -------
+    StoredResult
+        The result as :func:`read_result` would give it.
+
+    Raises
+    ------
+    InputError
+        Keys missing, in another order or of another type, NaN in the record, columns of different lengths, an
+        unknown state, a path that leaves its root; all problems at once.
+    """
+    target = Path(path)
+    plain = plain_record(record)
+    checked_record(plain, target.name, error=InputError, in_order=True)
+    tables = {"ranking": ranking_table(ranking), "queries": queries_table(queries)}
+    manifest = None if items is None else _checked_manifest(plain_record(items), "items", InputError)
+    stem = target.name.removesuffix(".json")
+    files = {name: f"{stem}.{name}.parquet" for name in tables}
+    for name, table in tables.items():
+        write_table(target.parent / files[name], table)
+    checksums = {name: fingerprint_file(target.parent / files[name]) for name in tables}
+    if manifest is not None:
+        files["items"] = f"{stem}.items.json"
+        write_json(target.parent / files["items"], manifest, indent=1)
+    whole = {**plain, "files": files, "file_checksums": checksums}
+    write_text(target, record_text(whole))
+    return StoredResult(target, whole)
+
+
+def read_result(path: str | os.PathLike[str]) -> StoredResult:
+    """Read a result's record; companions are read when asked for.
+
+    A JSON with only the guide's keys is a result too: it has no ranking and leads to no images.
+
+    Raises
+    ------
+    FileFormatError
+        Truncated, not JSON, not a result, of a newer version, or with values of the wrong type; all problems at
+        once, each with what is allowed.
+    FileNotFoundError
+        No such file.
+    """
+    source = Path(path)
+    value = _read_json(source)
+    checked_record(value, source.name, error=FileFormatError)
+    return StoredResult(source, value)
+
+
+def _read_json(path: Path) -> Any:
+    def refuse(text: str) -> float:
+        raise FileFormatError(f"{path.name}: holds {text}, which is not JSON; undefined values are null")
+
+    try:
+        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=refuse)
+    except json.JSONDecodeError as problem:
+        raise FileFormatError(
+            f"{path.name}: not JSON, or cut off: {problem.msg} at line {problem.lineno}, column {problem.colno}"
+        ) from problem
+    except UnicodeDecodeError as problem:
+        raise FileFormatError(f"{path.name}: byte {problem.start} is not UTF-8; a result is JSON text") from problem
+    except RecursionError as problem:
+        raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
+
+
+def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        value = _read_json(path)
+    except FileNotFoundError as problem:
+        raise FileFormatError(
+            f"{path.name}: gone; it belongs beside the JSON file and says where the images are"
+        ) from problem
+    return _checked_manifest(value, path.name, FileFormatError)
+
+
+def _checked_manifest(value: Any, subject: str, error: type[InputError]) -> dict[str, dict[str, Any]]:
+    problems = Problems(subject)
+    if not isinstance(value, dict):
+        raise error(f"{subject}: an object with items and queries is needed; got {type(value).__name__}")
+    for side in value.keys() - {"items", "queries"}:
+        problems.add(f"{side!r}: only 'items' and 'queries' are known")
+    for side in value.keys() & {"items", "queries"}:
+        part = value[side]
+        if not (
+            isinstance(part, dict) and isinstance(part.get("root"), str) and isinstance(part.get("paths"), dict)
+        ):
+            problems.add(f"{side}: an object with 'root' (text) and 'paths' (an object) is needed")
+            continue
+        for key, place in part["paths"].items():
+            if (wrong := _what_is_wrong(place)) is not None:
+                problems.add(f"{side}: {key!r}: {wrong}")
+    problems.raise_if_any(error)
+    return value
+
+
+def _what_is_wrong(place: Any) -> str | None:
+    if isinstance(place, dict) and place.keys() == {"archive", "member"} and isinstance(place["member"], str):
+        place = place["archive"]
+    if not isinstance(place, str):
+        return f"a relative path or {{'archive', 'member'}} is needed; got {place!r}"
+    # A result may come from anywhere; it may lead to the images of its own folder and to nothing else.
+    windows = os.name == "nt"
+    parts = (place.replace("\\", "/") if windows else place).split("/")
+    if parts[0] == "" or ".." in parts or "\0" in place or (windows and ":" in place):
+        return f"{place!r} is empty, absolute or leaves its root; give paths relative to the root"
+    return None

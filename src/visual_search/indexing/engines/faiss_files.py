@@ -1,0 +1,64 @@
+"""FAISS files: a structure and the row at each of its positions, in one file that FAISS itself can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import FileFormatError
+
+__all__ = ["read_faiss", "unwrapped", "write_with_rows"]
+
+Int64Array = npt.NDArray[np.int64]
+
+
+def write_with_rows(structure: Any, rows: Int64Array, path: Path) -> None:
+    """Write a structure wrapped in FAISS's ``IndexIDMap``, whose ids are the rows."""
+    import faiss
+
+    # IndexIDMap takes only an empty index, so it is made around an empty one and then given the full one.
+    wrapper = faiss.IndexIDMap(faiss.IndexFlat(structure.d, structure.metric_type))
+    wrapper.index = structure
+    wrapper.ntotal = structure.ntotal
+    faiss.copy_array_to_vector(np.ascontiguousarray(rows), wrapper.id_map)
+    faiss.write_index(wrapper, str(path))
+
+
+def read_faiss(path: Path) -> Any:
+    """Read any FAISS file.
+
+    Raises
+    ------
+    FileFormatError
+        Not there, empty, truncated, or not a FAISS file.
+    """
+    import faiss
+
+    if not path.is_file():
+        raise FileFormatError(f"{path}: no such file; give the path of a FAISS index file")
+    try:
+        return faiss.read_index(str(path))
+    except (RuntimeError, MemoryError) as error:
+        # FAISS's message is a C++ place and an expression; its last part says what failed.
+        reason = str(error).rsplit("Error: ", 1)[-1].splitlines()[0] if str(error) else "out of memory"
+        raise FileFormatError(
+            f"{path}: not a whole FAISS index file ({path.stat().st_size:,} bytes; FAISS says: {reason}); "
+            "it was cut short, damaged or written by another program"
+        ) from error
+
+
+def unwrapped(index: Any) -> tuple[Any, Int64Array | None]:
+    """The structure inside an ``IndexIDMap`` and the id at each position; or the index itself and None."""
+    import faiss
+
+    if not isinstance(index, faiss.IndexIDMap):  # IndexIDMap2 is one too
+        return index, None
+    rows = faiss.vector_to_array(index.id_map).astype(np.int64)
+    structure = faiss.downcast_index(index.index)
+    if index.own_fields:
+        index.own_fields = False  # else the wrapper frees the structure when it goes
+        structure.this.own(True)  # noqa: FBT003 - SWIG takes it by position
+    return structure, rows

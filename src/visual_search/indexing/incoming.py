@@ -1,0 +1,89 @@
+"""What comes into an index from outside: ids and vectors, checked together, all problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import DuplicateIdError, InputError, first_few
+from visual_search.ids import Ids
+from visual_search.indexing.engines.contract import Metric
+from visual_search.indexing.id_table import IdTable
+from visual_search.indexing.vector_checks import Findings, as_float32, check_values
+
+__all__ = ["checked_items", "checked_vectors", "listed"]
+
+Vectors = npt.NDArray[np.float32]
+
+
+def listed(ids: Iterable[Any]) -> list[Any]:
+    """Several ids as a list; a single id where several belong is refused, not read letter by letter."""
+    if isinstance(ids, str | bytes | int | np.integer):
+        raise InputError(f"ids: got the single {type(ids).__name__} {ids!r}; give a list of ids, as [{ids!r}]")
+    return list(ids)
+
+
+def checked_vectors(
+    vectors: Any, dimension: int | None, metric: Metric, *, subject: str, names: Ids | None = None
+) -> Vectors:
+    """Vectors of shape (n, dimension) ready for an engine; ``names`` are theirs, for messages."""
+    findings = Findings(subject)
+    ready = _ready(vectors, dimension, metric, names, findings)
+    findings.raise_if_any()
+    assert ready is not None
+    return ready
+
+
+def checked_items(
+    ids: Iterable[Any], vectors: Any, table: IdTable, dimension: int | None, metric: Metric
+) -> tuple[Ids, Vectors]:
+    """New items for an index: distinct ids that are not there yet, one vector to each."""
+    findings = Findings("add")
+    names = _new_ids(ids, table, findings)
+    ready = _ready(vectors, dimension, metric, names, findings)
+    findings.raise_if_any()
+    assert names is not None
+    assert ready is not None
+    return names, ready
+
+
+def _ready(
+    vectors: Any, dimension: int | None, metric: Metric, names: Ids | None, findings: Findings
+) -> Vectors | None:
+    ready = as_float32(vectors, dimension, findings)
+    if ready is None:
+        return None
+    if names is not None and len(names) != len(ready):
+        findings.add(InputError, f"ids: {len(names)} ids for {len(ready)} vectors; give one id to each")
+        names = None
+    return check_values(ready, metric, _row if names is None else names.__getitem__, findings)
+
+
+def _row(row: int) -> str:
+    return f"row {row}"
+
+
+def _new_ids(ids: Iterable[Any], table: IdTable, findings: Findings) -> Ids | None:
+    try:
+        names = Ids(listed(ids), what="ids")
+    except InputError as error:
+        findings.add(type(error), str(error))
+        return None
+    there = table.vocabulary
+    if names and there and names.kind is not there.kind:
+        findings.add(
+            InputError,
+            f"ids: {names.kind.__name__} came ({first_few(names, 2)}), but the index has {there.kind.__name__} "
+            f"({first_few(there[:2])}); one index has ids of one kind",
+        )
+        return names
+    present = names.take(np.flatnonzero(table.rows(names) >= 0).tolist())
+    if present:
+        findings.add(
+            DuplicateIdError,
+            f"ids: {len(present)} are in the index already: {first_few(present)}; remove them first",
+        )
+    return names

@@ -1,0 +1,90 @@
+"""Items that must not be in a query's list: looked for by id, taken out, the list cut at k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError, UnknownIdError, first_few
+from visual_search.ids import Id, Ids
+from visual_search.indexing.nearest import Nearest
+
+__all__ = ["Exclude", "Exclusions"]
+
+Int64Array = npt.NDArray[np.int64]
+Exclude: TypeAlias = Literal["self"] | Sequence[Iterable[Id]]
+
+
+class Exclusions:
+    """For each query the places of the items it must not find.
+
+    Parameters
+    ----------
+    queries : Ids
+        The queries.
+    items : Ids
+        The vocabulary that places point into.
+    exclude : "self" or sequence of iterables of ids, optional
+        ``"self"``: the item with the query's own id, where there is one. Else one iterable of ids per query; an id
+        that is not in the index is an error, since excluding it would do nothing.
+
+    Raises
+    ------
+    InputError
+        Not one iterable per query.
+    UnknownIdError
+        Ids that are not in the index, listed with their queries.
+    """
+
+    def __init__(self, queries: Ids, items: Ids, exclude: Exclude | None) -> None:
+        if exclude is None:
+            lines = places = np.empty(0, dtype=np.int64)
+        elif isinstance(exclude, str):
+            lines, places = _own(queries, items, exclude)
+        else:
+            lines, places = _listed(queries, items, exclude)
+        self._vocabulary = max(len(items), 1)
+        self._keys = np.unique(lines * self._vocabulary + places)
+        counts = np.bincount(self._keys // self._vocabulary, minlength=1)
+        self.most = int(counts.max())
+        """Largest number of items excluded for one query: so many more are to be fetched."""
+
+    def kept(self, found: Nearest, k: int) -> npt.NDArray[np.bool_]:
+        """Which of the found stay: not excluded, not padding, and among the first k of those. Shape as found."""
+        kept = found.places >= 0
+        if self._keys.size:
+            lines = np.arange(len(found.places))[:, None]
+            keys = lines * self._vocabulary + found.places
+            nearest = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
+            kept &= self._keys[nearest] != keys
+        if found.places.shape[1] > k:
+            kept &= np.cumsum(kept, axis=1) <= k
+        return kept
+
+
+def _own(queries: Ids, items: Ids, exclude: str) -> tuple[Int64Array, Int64Array]:
+    if exclude != "self":
+        raise InputError(f"exclude: got {exclude!r}; must be None, 'self', or one iterable of ids per query")
+    places = items.rows(queries)
+    lines = np.flatnonzero(places >= 0)
+    return lines, places[lines]
+
+
+def _listed(queries: Ids, items: Ids, exclude: Sequence[Iterable[Id]]) -> tuple[Int64Array, Int64Array]:
+    if len(exclude) != len(queries):
+        raise InputError(f"exclude: {len(exclude)} entries for {len(queries)} queries; give one iterable to each")
+    if any(isinstance(ids, str | bytes) for ids in exclude):
+        raise InputError("exclude: an entry is a string; give a list of ids for each query")
+    pairs = [(line, item) for line, ids in enumerate(exclude) for item in ids]
+    lines = np.array([line for line, _ in pairs], dtype=np.int64)
+    places = items.rows(item for _, item in pairs)
+    unknown = [(queries[pairs[at][0]], pairs[at][1]) for at in np.flatnonzero(places < 0).tolist()]
+    if unknown:
+        raise UnknownIdError(
+            f"exclude: {len(unknown)} ids are not in the index, first (query, id): {first_few(unknown)}; "
+            "leave them out"
+        )
+    return lines, places

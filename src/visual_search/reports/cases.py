@@ -1,0 +1,170 @@
+"""The queries a page shows: worst, best, and where two systems differ most; each with what was returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from visual_search.ids import Id
+from visual_search.reports.pictures import Album, Picture
+from visual_search.reports.systems import QueryValues, System
+
+__all__ = ["Case", "Contrast", "Hit", "best_queries", "cases_of", "most_different", "worst_queries"]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One returned item: where it stood, what it scored, whether it was right."""
+
+    rank: int
+    item: Id
+    score: float
+    distance: float | None
+    state: str
+    grade: float | None
+    picture: Picture
+
+
+@dataclass
+class Case:
+    """One query with the head of its list.
+
+    Parameters
+    ----------
+    values : QueryValues
+    picture : Picture
+        The query's image.
+    hits : list of Hit
+        The first results, in order.
+    later : Hit or None
+        The first relevant item, when it lies behind the hits shown.
+    returned : int
+        Length of the whole list.
+    """
+
+    values: QueryValues
+    picture: Picture
+    hits: list[Hit] = field(default_factory=list)
+    later: Hit | None = None
+    returned: int = 0
+
+    @property
+    def first_relevant(self) -> int | None:
+        """Rank of the first relevant item, None when none was returned."""
+        ranks = [hit.rank for hit in self.hits if hit.state == "relevant"]
+        return ranks[0] if ranks else self.later.rank if self.later else None
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One query under two systems."""
+
+    first: Case
+    second: Case
+
+    @property
+    def difference(self) -> float:
+        """Average precision of the second minus that of the first."""
+        return (self.second.values.ap or 0.0) - (self.first.values.ap or 0.0)
+
+
+def worst_queries(system: System, count: int) -> list[QueryValues]:
+    """Lowest average precision first, then lowest reciprocal rank.
+
+    Convention
+    ----------
+    Among equals the query with more relevant items (it missed more) comes first, then groups not yet shown, then
+    the order of the file. Queries without a value are left out.
+    """
+    ranked = sorted(_defined(system), key=lambda v: (v.ap, v.rr, -(v.num_relevant or 0)))
+    return _spread_over_groups(ranked, count)
+
+
+def best_queries(system: System, count: int) -> list[QueryValues]:
+    """Highest average precision first, then highest reciprocal rank; among equals as for the worst."""
+    ranked = sorted(_defined(system), key=lambda v: (-(v.ap or 0), -(v.rr or 0), -(v.num_relevant or 0)))
+    return _spread_over_groups(ranked, count)
+
+
+def most_different(first: System, second: System, count: int) -> list[QueryValues]:
+    """Queries whose average precision differs most between two systems; equal ones are left out."""
+    theirs = {values.query: values for values in _defined(second)}
+    gaps = {v.query: abs((theirs[v.query].ap or 0) - (v.ap or 0)) for v in _defined(first) if v.query in theirs}
+    ranked = sorted((v for v in first.per_query if gaps.get(v.query)), key=lambda v: -gaps[v.query])
+    return ranked[:count]
+
+
+def _defined(system: System) -> list[QueryValues]:
+    return [values for values in system.per_query if values.ap is not None and values.rr is not None]
+
+
+def _spread_over_groups(ranked: Sequence[QueryValues], count: int) -> list[QueryValues]:
+    """Take the first, but among equals one a group before a second of the same."""
+    chosen: list[QueryValues] = []
+    shown: dict[str | None, int] = {}
+    start = 0
+    while start < len(ranked) and len(chosen) < count:
+        key = (ranked[start].ap, ranked[start].rr, ranked[start].num_relevant)
+        stop = start
+        while stop < len(ranked) and (ranked[stop].ap, ranked[stop].rr, ranked[stop].num_relevant) == key:
+            stop += 1
+        rounds: dict[str | None, int] = dict(shown)
+        order = []
+        for place in range(start, stop):
+            group = ranked[place].group
+            order.append((rounds.get(group, 0) if group is not None else 0, place))
+            rounds[group] = rounds.get(group, 0) + 1
+        for _, place in sorted(order)[: count - len(chosen)]:
+            chosen.append(ranked[place])
+            shown[ranked[place].group] = shown.get(ranked[place].group, 0) + 1
+        start = stop
+    return chosen
+
+
+def cases_of(system: System, chosen: Iterable[QueryValues], album: Album, *, shown: int) -> dict[Id, Case]:
+    """Read the chosen queries' lists: the first ``shown`` items of each, and its first right one.
+
+    Raises
+    ------
+    FileFormatError
+        The ranking file is gone, damaged, or not the one the record was written with.
+    """
+    cases = {v.query: Case(v, album.picture(system.query_location(v.query))) for v in chosen}
+    for row in _rows(system, list(cases), shown):
+        case = cases[row["query"]]
+        case.returned = row["returned"]
+        hit = Hit(
+            row["rank"],
+            row["item"],
+            row["score"],
+            row["distance"],
+            row["state"],
+            row["grade"],
+            album.picture(system.item_location(row["item"])),
+        )
+        if hit.rank <= shown:
+            case.hits.append(hit)
+        elif case.first_relevant is None:
+            case.later = hit
+    return cases
+
+
+def _rows(system: System, queries: list[Id], shown: int) -> list[dict[str, Any]]:
+    """Rows to show, by query and rank: the head of each list, and the first relevant item behind it."""
+    import pyarrow.compute as pc
+
+    table = system.result.ranking(queries=queries)
+    is_relevant = pc.field("state") == "relevant"
+    lengths = {
+        row["query"]: row["rank_count"]
+        for row in table.group_by("query").aggregate([("rank", "count")]).to_pylist()
+    }
+    relevant = table.filter(is_relevant)
+    firsts = {
+        row["query"]: row["rank_min"] for row in relevant.group_by("query").aggregate([("rank", "min")]).to_pylist()
+    }
+    wanted = table.filter((pc.field("rank") <= shown) | is_relevant)
+    rows = wanted.sort_by([("query", "ascending"), ("rank", "ascending")]).to_pylist()
+    kept = [row for row in rows if row["rank"] <= shown or row["rank"] == firsts.get(row["query"])]
+    return [{**row, "returned": lengths[row["query"]]} for row in kept]

@@ -1,0 +1,144 @@
+"""The pictures of a page: small, inside the file, each embedded once however often it is shown."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+from PIL import Image
+
+from visual_search.errors import FileFormatError, UndecodableImageError
+from visual_search.formats.results import ImageLocation
+from visual_search.images.archives import list_members
+from visual_search.images.image_source import ImageSource
+from visual_search.images.signatures import archive_format
+from visual_search.images.thumbnails import thumbnail
+
+__all__ = ["Album", "Picture"]
+
+_NO_PLACE = "no file is named"
+_GONE = "file is gone"
+_UNREADABLE = "not a readable image"
+_FULL = "left out, page is full"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One image as a page shows it.
+
+    Parameters
+    ----------
+    symbol : str or None
+        Id of the embedded drawing; None when there is nothing to show.
+    problem : str or None
+        Why there is nothing to show.
+    """
+
+    symbol: str | None
+    problem: str | None = None
+
+
+class Album:
+    """Makes thumbnails on demand and keeps each once.
+
+    Parameters
+    ----------
+    longest : int
+        Longest side in pixels; smaller images keep their size.
+    max_bytes : int
+        Where the thumbnails' bytes, as text in the page, would pass this, further images are left out and counted.
+    """
+
+    def __init__(self, *, longest: int = 128, max_bytes: int = 6_000_000) -> None:
+        self._longest = longest
+        self._room = max_bytes
+        self._pictures: dict[ImageLocation | None, Picture] = {None: Picture(None, _NO_PLACE)}
+        self._symbols: dict[str, str] = {}
+        self._drawings: list[Markup] = []
+        self._ratios: list[float] = []
+        self._members: dict[Path, dict[str, ImageSource]] = {}
+
+    def picture(self, location: ImageLocation | None) -> Picture:
+        """The picture at a place; a file that cannot be shown gives an empty frame that says why."""
+        found = self._pictures.get(location)
+        if found is None:
+            assert location is not None
+            found = self._pictures[location] = self._made(location)
+        return found
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many distinct images could not be shown, by reason."""
+        found = Counter(p.problem for place, p in self._pictures.items() if p.problem and place is not None)
+        return dict(sorted((str(reason), count) for reason, count in found.items()))
+
+    @property
+    def symbols(self) -> Markup:
+        """All drawings, for one hidden ``<svg>`` of the page."""
+        return Markup("\n").join(self._drawings)
+
+    @property
+    def shape(self) -> str:
+        """``tall``, ``square`` or ``wide``: what most pictures are, so that frames fit them."""
+        if not self._ratios:
+            return "square"
+        median = sorted(self._ratios)[len(self._ratios) // 2]
+        return "tall" if median < 0.9 else "wide" if median > 1.15 else "square"
+
+    def __len__(self) -> int:
+        return len(self._drawings)
+
+    def _made(self, location: ImageLocation) -> Picture:
+        source = self._source(location)
+        if source is None:
+            return Picture(None, _GONE)
+        try:
+            small = thumbnail(source, self._longest, quality=72)
+        except UndecodableImageError:
+            return Picture(None, _UNREADABLE)
+        return self._embedded(small)
+
+    def _source(self, location: ImageLocation) -> ImageSource | None:
+        if not location.path.is_file():
+            return None
+        if location.member is None:
+            return ImageSource(location.path.name, location.path)
+        if location.path not in self._members:
+            self._members[location.path] = _members_of(location.path)
+        return self._members[location.path].get(location.member)
+
+    def _embedded(self, small: bytes) -> Picture:
+        content = hashlib.sha256(small).hexdigest()
+        if content in self._symbols:
+            return Picture(self._symbols[content])
+        encoded = base64.b64encode(small).decode("ascii")
+        if len(encoded) > self._room:
+            return Picture(None, _FULL)
+        self._room -= len(encoded)
+        with Image.open(io.BytesIO(small)) as image:
+            width, height = image.size
+        name = f"picture-{len(self._drawings) + 1}"
+        self._symbols[content] = name
+        self._ratios.append(width / height)
+        self._drawings.append(
+            Markup(
+                '<symbol id="{name}" viewBox="0 0 {width} {height}"><image width="{width}" height="{height}" '
+                'href="data:image/webp;base64,{encoded}"/></symbol>'
+            ).format(name=name, width=width, height=height, encoded=encoded)
+        )
+        return Picture(name)
+
+
+def _members_of(path: Path) -> dict[str, ImageSource]:
+    try:
+        with path.open("rb") as stream:
+            kind = archive_format(stream.read(512))
+        members = list_members(path, kind) if kind else []
+    except (OSError, FileFormatError):
+        return {}
+    return {member.name: ImageSource(member.id, path, member.name, member.reason, member) for member in members}

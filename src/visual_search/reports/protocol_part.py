@@ -1,0 +1,164 @@
+"""One protocol's part of the report: its systems, figures, comparisons, and the queries to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from visual_search.errors import FileFormatError
+from visual_search.formats.result_tables import STATES
+from visual_search.ids import Id
+from visual_search.reports.cases import Case, Contrast, best_queries, cases_of, most_different, worst_queries
+from visual_search.reports.charts import Panel, curve_panels, spread_panel
+from visual_search.reports.comparisons import Comparison
+from visual_search.reports.pictures import Album
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.provenance import facts_of
+from visual_search.reports.systems import QueryValues, System
+
+__all__ = ["ProtocolPart", "ShownQueries", "choose_cases", "protocol_part"]
+
+_ROLES = 8  # distinct colours with line styles; further systems take them again
+
+
+@dataclass
+class ShownQueries:
+    """The queries a page shows of one system.
+
+    Parameters
+    ----------
+    worst, best : list of Case
+    tied : dict
+        For ``worst`` and ``best``, how many queries share the one value of all shown; 0 when values differ.
+    undefined : int
+        Queries without a value to order by.
+    problem : str or None
+        Why there is nothing to show.
+    """
+
+    worst: list[Case] = field(default_factory=list)
+    best: list[Case] = field(default_factory=list)
+    tied: dict[str, int] = field(default_factory=lambda: {"worst": 0, "best": 0})
+    undefined: int = 0
+    problem: str | None = None
+
+
+@dataclass
+class ProtocolPart:
+    """What the template draws for one protocol."""
+
+    anchor: str
+    group: ProtocolGroup
+    roles: dict[str, str]
+    panels: list[Panel]
+    comparisons: list[Comparison]
+    shown: dict[str, ShownQueries]
+    contrast: tuple[System, System] | None = None
+    contrasts: list[Contrast] = field(default_factory=list)
+
+    @property
+    def facts(self) -> list[str]:
+        """Queries, gallery, rules, in a few words."""
+        return facts_of(self.group)
+
+    @property
+    def question(self) -> str:
+        """What the first measure answers."""
+        first = self.group.first(self.group.headline_names[0])
+        if first.family != "HitRate":
+            return first.title
+        if first.depth == 1:
+            return "How often is the first result right?"
+        return f"How often is one of the first {first.depth} right?"
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether there are queries to look at, or a reason to give why not."""
+        return any(part.worst or part.best or part.problem for part in self.shown.values())
+
+    @property
+    def states(self) -> list[str]:
+        """States of the results shown, in the order of the key."""
+        cases = [case for part in self.shown.values() for case in (*part.worst, *part.best)]
+        cases += [case for one in self.contrasts for case in (one.first, one.second)]
+        found = {hit.state for case in cases for hit in case.hits}
+        return [state for state in STATES if state in found or state in {"relevant", "not_relevant"}]
+
+
+def protocol_part(group: ProtocolGroup, number: int, comparisons: Sequence[Comparison]) -> ProtocolPart:
+    """Draw the figures of a protocol and take the comparisons that belong to it."""
+    anchor = f"protocol-{number}"
+    roles = {system.label: f"series-{place % _ROLES + 1}" for place, system in enumerate(group.systems)}
+    names = {system.label for system in group.systems} | {s.record["model_name"] for s in group.systems}
+    own = [c for c in comparisons if c.protocol == group.name or (c.protocol is None and {c.a, c.b} <= names)]
+    panels = [*curve_panels(group, roles, anchor), *spread_panel(group, roles, anchor)]
+    shown = {system.label: ShownQueries() for system in group.systems}
+    return ProtocolPart(anchor, group, roles, panels, own, shown)
+
+
+def choose_cases(part: ProtocolPart, album: Album, *, count: int, shown: int) -> None:
+    """Fill in the queries to look at; what cannot be read is said on the page.
+
+    Parameters
+    ----------
+    part : ProtocolPart
+    album : Album
+        Where their pictures go.
+    count : int
+        Queries of each kind; 0 leaves everything out.
+    shown : int
+        Results of each query.
+    """
+    if not count:
+        return
+    for system in part.group.systems:
+        _choose_of(system, part.shown[system.label], album, count, shown)
+    pair = _pair(part.group)
+    if pair and not any(part.shown[system.label].problem for system in pair):
+        part.contrast = pair
+        part.contrasts = _contrasts(*pair, album, count, shown)
+
+
+def _choose_of(system: System, part: ShownQueries, album: Album, count: int, shown: int) -> None:
+    part.undefined = sum(values.ap is None for values in system.per_query)
+    if not system.result.has_ranking:
+        part.problem = "This result keeps no ranking, so its queries cannot be shown."
+        return
+    worst, best = worst_queries(system, count), best_queries(system, count)
+    chosen = {values.query: values for values in (*worst, *best)}
+    try:
+        cases = cases_of(system, chosen.values(), album, shown=shown)
+    except FileFormatError as problem:
+        part.problem = str(problem)
+        return
+    part.tied = {"worst": _tied(system, worst), "best": _tied(system, best)}
+    part.worst = [cases[values.query] for values in worst]
+    part.best = [cases[values.query] for values in best]
+
+
+def _pair(group: ProtocolGroup) -> tuple[System, System] | None:
+    """The two systems whose queries are compared: the baseline, or the second, against the highest AP."""
+    if len(group.systems) < 2:
+        return None
+
+    def height(system: System) -> float:
+        measured = system.find("AP")
+        return measured.mean if measured and measured.mean is not None else -1.0
+
+    ranked = sorted(group.systems, key=height, reverse=True)
+    lower = next((s for s in group.systems if s.is_baseline), ranked[1])
+    upper = next(system for system in ranked if system is not lower)
+    return lower, upper
+
+
+def _contrasts(first: System, second: System, album: Album, count: int, shown: int) -> list[Contrast]:
+    chosen: list[QueryValues] = most_different(first, second, count)
+    theirs: dict[Id, QueryValues] = {values.query: values for values in second.per_query}
+    before = cases_of(first, chosen, album, shown=shown)
+    after = cases_of(second, [theirs[values.query] for values in chosen], album, shown=shown)
+    return [Contrast(before[values.query], after[values.query]) for values in chosen]
+
+
+def _tied(system: System, chosen: Sequence[QueryValues]) -> int:
+    values = {one.ap for one in chosen}
+    return sum(one.ap in values for one in system.per_query) if len(values) == 1 else 0

@@ -1,0 +1,146 @@
+"""What lies behind a system's numbers, as label and text: data, settings, versions, fingerprints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.systems import System
+from visual_search.reports.wording import counted, listed, plural, value
+
+__all__ = ["facts_of", "provenance"]
+
+_KINDS = {"labels": "right answers from labels", "judged": "right answers judged", "pseudo": "pseudo ground truth"}
+_TIES = {
+    "listed": "ties as listed",
+    "expected": "ties: exact expectation",
+    "best": "ties: best order",
+    "worst": "ties: worst order",
+    "id_desc": "ties by falling id",
+    "id_asc": "ties by rising id",
+}
+
+
+def facts_of(group: ProtocolGroup) -> list[str]:
+    """The measurement in a few words: how many queries and groups, how large a gallery, which rules."""
+    record = group.systems[0].record
+    facts = [plural(record["num_queries"], "query", "queries")]
+    intervals = [m.interval for s in group.systems for m in s.measures.values() if m.interval]
+    if intervals and (number := intervals[0].get("groups")):
+        facts[0] += f" in {plural(number, 'independent group')}"
+    if items := (record.get("index") or {}).get("items"):
+        facts.append(f"a gallery of {plural(items, 'image')}")
+    if (kind := (record.get("truth") or {}).get("kind")) is not None:
+        facts.append(_KINDS.get(kind, f"right answers: {kind}"))
+    if (ties := record.get("ties")) is not None:
+        facts.append(_TIES.get(ties, f"ties: {ties}"))
+    if preset := record.get("preset"):
+        facts.append(f"rules of preset “{preset}”")
+    return facts
+
+
+def provenance(system: System) -> list[tuple[str, str]]:
+    """Label and text of everything the record says about how its numbers came to be."""
+    return [(label, text) for label, text in _told(system) if text]
+
+
+def _told(system: System) -> Iterator[tuple[str, str]]:
+    record = system.record
+    yield "Result file", f"{system.result.path.name}, written {record['timestamp']}"
+    yield "Embedder", _embedder(record.get("embedder") or {})
+    yield "Index", _index(record.get("index") or {})
+    yield "Truth", _truth(record.get("truth") or {})
+    yield "Images", _ledger(record.get("ledger") or {})
+    yield from _audit(record.get("audit") or {})
+    for reason, ids in (record.get("left_out") or {}).items():
+        if ids:
+            many = listed(ids) if isinstance(ids, list) else str(ids)
+            yield "Left out", f"{reason.replace('_', ' ')}: {many}"
+    yield "Uncertainty", _uncertainty(system)
+    yield "Versions", _pairs(record.get("versions") or {}, " ")
+    yield "Machine", _pairs(record.get("machine") or {}, ": ")
+    yield "Seeds", _pairs(record.get("seeds") or {}, " ")
+    for part, fingerprint in (record.get("fingerprints") or {}).items():
+        if fingerprint:
+            yield f"Fingerprint, {part}", str(fingerprint)
+
+
+def _embedder(embedder: Mapping[str, Any]) -> str:
+    parts = [str(embedder[key]) for key in ("name",) if embedder.get(key)]
+    if embedder.get("dimension"):
+        parts.append(f"{counted(embedder['dimension'])} dimensions")
+    if embedder.get("preprocessing"):
+        what = embedder["preprocessing"]
+        parts.append(_pairs(what, ": ") if isinstance(what, Mapping) else str(what))
+    if embedder.get("weights_hash"):
+        parts.append(f"weights {embedder['weights_hash']}")
+    return "; ".join(parts)
+
+
+def _index(index: Mapping[str, Any]) -> str:
+    parts = [str(index[key]) for key in ("engine", "metric") if index.get(key)]
+    if index.get("items") is not None:
+        parts.append(plural(index["items"], "item"))
+    if index.get("exact") is not None:
+        parts.append("exact" if index["exact"] else "approximate")
+    if index.get("settings"):
+        parts.append(_pairs(index["settings"], " = "))
+    return ", ".join(parts)
+
+
+def _truth(truth: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{key.replace('_', ' ')} {value(given) if isinstance(given, float) else given}"
+        for key, given in truth.items()
+        if given is not None
+    )
+
+
+def _ledger(ledger: Mapping[str, Any]) -> str:
+    if not ledger:
+        return ""
+    parts = [
+        f"{counted(ledger[key])} {key.replace('_', ' ')}"
+        for key in ("used", "changed", "left_out")
+        if key in ledger
+    ]
+    reasons = ledger.get("reasons") or {}
+    why = "; ".join(f"{reason}: {counted(n) if isinstance(n, int) else n}" for reason, n in reasons.items())
+    return ", ".join(parts) + (f" ({why})" if why else "")
+
+
+def _audit(audit: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    sizes = audit.get("truth_sizes") or {}
+    if sizes:
+        yield (
+            "Right answers a query",
+            f"{counted(sizes['min'])} to {counted(sizes['max'])}, median {counted(sizes['median'])}",
+        )
+    if categories := audit.get("categories"):
+        yield "Categories", ", ".join(f"{name}: {counted(count)}" for name, count in categories.items())
+    if (trivial := audit.get("trivial_queries")) is not None:
+        yield "Trivial queries", listed(trivial) if trivial else "none: no query has its own copy in the gallery"
+    if absent := audit.get("absent_items"):
+        named = [
+            f"{item} (nearest: {listed(near, 3)})" if near else item for item, near in list(absent.items())[:8]
+        ]
+        more = f" and {counted(len(absent) - 8)} more" if len(absent) > 8 else ""
+        yield "Right answers absent from the gallery", "; ".join(named) + more
+
+
+def _uncertainty(system: System) -> str:
+    intervals = [measured.interval for measured in system.measures.values() if measured.interval]
+    if not intervals:
+        return ""
+    first = intervals[0]
+    parts = [f"{100 * first['confidence']:g} % intervals"] if first.get("confidence") else []
+    parts += [str(first["method"])] if first.get("method") else []
+    parts += [plural(first["resamples"], "resample")] if first.get("resamples") else []
+    parts += [f"seed {first['seed']}"] if first.get("seed") is not None else []
+    parts += [plural(first["groups"], "group")] if first.get("groups") else []
+    return ", ".join(parts)
+
+
+def _pairs(given: Mapping[str, Any], between: str) -> str:
+    return ", ".join(f"{key.replace('_', ' ')}{between}{what}" for key, what in given.items() if what is not None)

@@ -1,0 +1,61 @@
+"""Templates to HTML: everything escaped, nothing undefined, a policy under which the page can load nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from visual_search.reports import wording
+from visual_search.reports.figures import swatch
+
+__all__ = ["render_page"]
+
+
+def render_page(template: str, **values: Any) -> str:
+    """Fill a page template; the style sheet goes in with its hash in the content policy."""
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return _environment().get_template(template).render(style=Markup(style), policy=policy, **values)  # noqa: S704
+
+
+@cache
+def _style() -> str:
+    return files("visual_search.reports").joinpath("templates", "style.css").read_text("utf-8")
+
+
+def _shown(what: Any) -> Any:
+    return what if isinstance(what, Markup) or not isinstance(what, str) else wording.printable(what)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("visual_search.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_shown,
+    )
+    environment.filters |= {
+        "value": wording.value,
+        "signed": wording.signed,
+        "percent": wording.percent,
+        "position": wording.position,
+        "p_value": wording.p_value,
+        "score": wording.score,
+        "counted": wording.counted,
+        "short_id": wording.short_id,
+        "listed": wording.listed,
+    }
+    environment.globals |= {"plural": wording.plural, "swatch": swatch, "version": version("visual-search")}
+    return environment

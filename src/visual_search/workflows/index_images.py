@@ -1,0 +1,202 @@
+"""Images to an index: list, decode, embed, save; what a killed run had finished is taken up again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError, first_few
+from visual_search.formats.fingerprint import fingerprint_json
+from visual_search.formats.journal import Journal
+from visual_search.images.decoding import DecodingRules
+from visual_search.images.image_source import ImageSource
+from visual_search.images.ledger import Ledger, LedgerEntry
+from visual_search.images.sources import list_images
+from visual_search.indexing.embedders.contract import Embedder, EmbedderDescription, describe
+from visual_search.indexing.embedders.registry import create_embedder
+from visual_search.indexing.embedding import EmbeddedBatch, embed_sources
+from visual_search.indexing.engines.contract import Metric
+from visual_search.indexing.index_table import VectorIndex
+from visual_search.indexing.item_images import attach_images
+from visual_search.indexing.progress import Progress
+
+__all__ = ["DEFAULT_EMBEDDER", "IndexingReport", "index_images", "journal_path"]
+
+DEFAULT_EMBEDDER = "efficientnet-lite0"
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+Outcome: TypeAlias = tuple[LedgerEntry, Vectors | None]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingReport:
+    """What one run of :func:`index_images` did.
+
+    Attributes
+    ----------
+    index : VectorIndex
+        The index as saved.
+    path : Path
+        Its folder.
+    ledger : Ledger
+        Every file seen: used, changed how, or left out why.
+    embedded : int
+        Images that went through the embedder in this run.
+    resumed : int
+        Files that an earlier, interrupted run had finished.
+    seconds : float
+        Wall time.
+    """
+
+    index: VectorIndex
+    path: Path
+    ledger: Ledger
+    embedded: int
+    resumed: int
+    seconds: float
+
+    def words(self) -> str:
+        """What was done, in a sentence."""
+        pace = f", {self.embedded / self.seconds:,.0f} images/s" if self.seconds > 0 and self.embedded else ""
+        resumed = f" ({self.resumed:,} files were finished by an earlier run)" if self.resumed else ""
+        return f"{self.path}: {len(self.index):,} images in {self.seconds:.1f} s{pace}{resumed}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Counts, the ledger's counts and what was left out, as a JSON object."""
+        return {
+            "index": str(self.path),
+            "images": len(self.index),
+            "embedded": self.embedded,
+            "resumed": self.resumed,
+            "seconds": round(self.seconds, 3),
+            "ledger": self.ledger.as_json(),
+            "left_out": {entry.id: entry.reason for entry in self.ledger.left_out},
+        }
+
+
+def index_images(
+    images: Any,
+    out: str | os.PathLike[str],
+    *,
+    embedder: str | Embedder = DEFAULT_EMBEDDER,
+    metric: Metric = "cosine",
+    engine: str = "flat",
+    settings: Mapping[str, Any] | None = None,
+    ids: Any = "relative",
+    rules: DecodingRules | None = None,
+    batch_size: int | None = None,
+    progress: Progress | None = None,
+) -> IndexingReport:
+    """Index images.
+
+    Every finished batch is on disk before the next begins; a run that was killed, started again with the same
+    embedder and rules, embeds only what is missing, and the index comes out the same. Files that changed meanwhile
+    (size or time) are embedded again.
+
+    Parameters
+    ----------
+    images : path, glob, archive, list or mapping
+        As for :func:`visual_search.images.sources.list_images`.
+    out : path
+        Folder of the index. An index already there is replaced when the new one is whole, not before.
+    embedder : str or Embedder
+        Text form, such as ``"efficientnet-lite0"`` or ``"onnx:model.onnx"``, or the thing itself.
+    metric : "cosine", "ip" or "l2"
+    engine : str
+        ``"flat"``, ``"hnsw"``, ``"ivf"`` or a plug-in's.
+    settings : mapping, optional
+        The engine's settings.
+    ids : "relative", "stem" or mapping
+        What images are called.
+    rules : DecodingRules, optional
+        Limits and background colour.
+    batch_size : int, optional
+        Images a call of the embedder; its own choice where left out.
+    progress : Progress, optional
+        Told of every finished image.
+
+    Returns
+    -------
+    IndexingReport
+
+    Raises
+    ------
+    InputError
+        No image could be used: the message has the reasons; or wrong arguments.
+    """
+    begun = time.monotonic()
+    made = create_embedder(embedder) if isinstance(embedder, str) else embedder
+    rules = rules or DecodingRules()
+    sources = list_images(images, ids=ids)
+    # Made before the work, so that a wrong metric, engine or setting is known now and not after it.
+    index = VectorIndex(metric=metric, engine=engine, embedder=describe(made), **(settings or {}))
+    with Journal(journal_path(out), key=_key(describe(made), rules)) as journal:
+        finished = _finished(journal, sources, made.dimension)
+        resumed = len(finished)
+        remaining = [source for source in sources if source.id not in finished]
+        stamps = {source.id: source.stamp for source in remaining}
+        embedded = 0
+        for batch in embed_sources(remaining, made, rules=rules, batch_size=batch_size, progress=progress):
+            _record(journal, batch, stamps)
+            embedded += len(batch.ids)
+            finished.update(_paired(batch.entries, batch.vectors))
+        outcome = [finished[source.id] for source in sources]
+        _fill(index, outcome)
+        ledger = Ledger(entry for entry, _ in outcome)
+        attach_images(index, ledger, rules)
+        index.save(out)
+        journal.discard()
+    return IndexingReport(index, Path(out), ledger, embedded, resumed, time.monotonic() - begun)
+
+
+def journal_path(out: str | os.PathLike[str]) -> Path:
+    """Where the finished batches of an interrupted run wait, beside the index."""
+    target = Path(out)
+    return target.with_name(f".{target.name}.unfinished")
+
+
+def _key(embedder: EmbedderDescription, rules: DecodingRules) -> str:
+    return fingerprint_json({"embedder": embedder.as_json(), "rules": rules.as_json()})
+
+
+def _record(journal: Journal, batch: EmbeddedBatch, stamps: Mapping[str, str]) -> None:
+    noted = [{"stamp": stamps[entry.id], "entry": entry.as_json()} for entry in batch.entries]
+    journal.append(noted, np.ascontiguousarray(batch.vectors, dtype="<f4").tobytes())
+
+
+def _finished(journal: Journal, sources: Iterable[ImageSource], dimension: int) -> dict[str, Outcome]:
+    """What an earlier run finished and what has not changed since: id to ledger entry and vector."""
+    by_id = {source.id: source for source in sources}
+    finished: dict[str, Outcome] = {}
+    for noted, payload in journal.records():
+        entries = [LedgerEntry.from_json(one["entry"]) for one in noted]
+        vectors = np.frombuffer(payload, dtype="<f4").reshape(-1, dimension).astype(np.float32, copy=False)
+        for one, outcome in zip(noted, _paired(entries, vectors).items(), strict=True):
+            source = by_id.get(outcome[0])
+            entry = outcome[1][0]
+            same_place = source is not None and (str(source.path), source.member) == (entry.path, entry.member)
+            if source is not None and same_place and source.stamp == one["stamp"]:
+                finished[outcome[0]] = outcome[1]
+    return finished
+
+
+def _paired(entries: Iterable[LedgerEntry], vectors: Vectors) -> dict[str, Outcome]:
+    """Each entry with its vector; those left out have none."""
+    rows = iter(vectors)
+    return {entry.id: (entry, next(rows) if entry.status == "used" else None) for entry in entries}
+
+
+def _fill(index: VectorIndex, outcome: list[Outcome]) -> None:
+    used = [(entry.id, vector) for entry, vector in outcome if vector is not None]
+    if not used:
+        ledger = Ledger(entry for entry, _ in outcome)
+        first = first_few([f"{entry.id}: {entry.reason}" for entry in ledger.left_out], 3)
+        raise InputError(f"images: none of {len(ledger)} files could be used; first: {first}")
+    index.add([image_id for image_id, _ in used], np.stack([vector for _, vector in used]))

@@ -1,0 +1,99 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from visual_search.errors import InputError
+from visual_search.evaluation.statistics.bootstrap import bootstrap_mean
+from visual_search.evaluation.statistics.paired import flipped_sums, paired_difference
+
+values = st.lists(st.integers(0, 4).map(lambda n: n / 4), min_size=2, max_size=8)
+
+
+def exact_p(sums: list[float]) -> float:
+    """Over all sign flips, each counted once."""
+    observed = abs(sum(sums))
+    flips = [
+        abs(sum(s * v for s, v in zip(signs, sums, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(sums))
+    ]
+    return sum(flip >= observed - 1e-12 for flip in flips) / len(flips)
+
+
+@given(values, st.data())
+def test_p_is_near_that_of_all_flips(first: list[float], data: st.DataObject) -> None:
+    second = data.draw(st.lists(st.integers(0, 4).map(lambda n: n / 4), min_size=len(first), max_size=len(first)))
+    found = paired_difference(np.array(first), np.array(second))
+    expected = exact_p([a - b for a, b in zip(first, second, strict=True)])
+    # 5 standard errors of a share over 10,000 flips
+    assert found.p_value == pytest.approx(expected, abs=5 * 0.5 / 100 + 1e-4)
+    assert found.difference == pytest.approx(np.mean(first) - np.mean(second))
+    assert found.wins + found.losses + found.ties == len(first)
+
+
+def test_flips_run_over_every_sign_equally() -> None:
+    powers = np.array([3.0**n for n in range(11)])  # every choice of signs has a sum of its own
+    drawn = flipped_sums(powers, 200_000, seed=3)
+    counts = np.unique(drawn, return_counts=True)[1]
+    assert len(counts) == 2**11
+    expected = 200_000 / 2**11
+    chi_squared = ((counts - expected) ** 2 / expected).sum()
+    assert abs(chi_squared - 2**11) < 6 * np.sqrt(2 * 2**11)
+
+
+def test_queries_of_a_group_change_sign_together() -> None:
+    first, second = np.array([1.0, 1, 1, 1]), np.zeros(4)
+    assert paired_difference(first, second).p_value == pytest.approx(2 / 16, abs=0.02)
+    assert paired_difference(first, second, groups=["a", "a", "b", "b"]).p_value == pytest.approx(2 / 4, abs=0.03)
+
+
+def test_equal_systems_have_p_one_and_an_interval_of_nothing() -> None:
+    same = np.array([0.3, 0.7, np.nan])
+    found = paired_difference(same, same)
+    assert (found.difference, found.p_value, found.ties, found.queries) == (0.0, 1.0, 2, 2)
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high) == (0.0, 0.0)
+
+
+def test_the_interval_is_that_of_the_differences() -> None:
+    random = np.random.default_rng(2)
+    first, second = random.random(30), random.random(30)
+    assert paired_difference(first, second).interval == bootstrap_mean(first - second)
+
+
+def test_undefined_values_are_counted_by_side_and_leave_the_query_out() -> None:
+    nan = np.nan
+    found = paired_difference(np.array([1.0, nan, 0.5, nan]), np.array([0.0, 1.0, nan, nan]))
+    assert (found.queries, found.only_first, found.only_second, found.difference) == (1, 1, 1, 1.0)
+    nothing = paired_difference(np.array([nan]), np.array([1.0]))
+    assert nothing.as_json()["difference"] is None
+    assert nothing.as_json()["p_value"] is None
+
+
+def test_p_is_never_zero_and_the_seed_decides() -> None:
+    first, second = np.ones(60), np.zeros(60)
+    assert paired_difference(first, second, flips=999).p_value == 1 / 1000
+    random = np.random.default_rng(1)
+    noisy = random.random(25), random.random(25)
+    assert paired_difference(*noisy) == paired_difference(*noisy)
+
+
+def test_rounding_does_not_break_a_tie_between_flips() -> None:
+    # .1 + .2 - .3 is not 0 in binary: the flips that equal the observed sum must be counted as equal.
+    first = np.array([0.1, 0.2, -0.3, 0.1, 0.2, -0.3, 0.7])
+    assert paired_difference(first, np.zeros(7)).p_value == pytest.approx(exact_p(first.tolist()), abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "flips", "said"),
+    [
+        ([1.0], [1.0, 2.0], 100, "one value a query"),
+        ([np.inf], [1.0], 100, "finite"),
+        ([1.0], [1.0], 10, "at least 100"),
+    ],
+)
+def test_inputs_that_do_not_fit(first: list[float], second: list[float], flips: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        paired_difference(np.array(first), np.array(second), flips=flips)

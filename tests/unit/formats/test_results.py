@@ -1,0 +1,366 @@
+"""Result files: what is written is read back, what is wrong is refused and named."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from visual_search.errors import FileFormatError, InputError
+from visual_search.formats import results
+from visual_search.formats.results import ImageLocation, StoredResult, read_result, write_result
+
+# The evaluation guide's own example, as it stands there: a hundred queries, one of which is listed.
+GUIDE_EXAMPLE = """{
+  "num_queries": 100, "k_values": [1, 5, 10, 20],
+  "recall_at_1": 0.45, "recall_at_5": 0.72, "recall_at_10": 0.85, "recall_at_20": 0.93,
+  "precision_at_1": 0.45, "precision_at_5": 0.28, "precision_at_10": 0.18, "precision_at_20": 0.12,
+  "map": 0.52, "mrr": 0.61,
+  "per_query_results": [{"query_id": "q001",
+    "recall_at_k": {"1": 1.0, "5": 1.0, "10": 1.0}, "precision_at_k": {"1": 1.0, "5": 0.6, "10": 0.3},
+    "average_precision": 0.85, "reciprocal_rank": 1.0}],
+  "timestamp": "2024-01-15T10:30:00Z", "model_name": "clip-ViT-B-32"
+}"""
+
+Write = Callable[..., StoredResult]
+
+
+def a_record(**changes: Any) -> dict[str, Any]:
+    values = {"recall_at_k": {"1": 0.5}, "precision_at_k": {"1": 1.0}, "average_precision": 0.5}
+    record = {
+        "num_queries": 2,
+        "k_values": [1],
+        "recall_at_1": 0.5,
+        "precision_at_1": 1.0,
+        "map": 0.5,
+        "mrr": None,
+        "per_query_results": [
+            {"query_id": "q1", **values, "reciprocal_rank": 1.0},
+            {"query_id": "q2", **values, "reciprocal_rank": None},
+        ],
+        "timestamp": "2024-01-15T10:30:00Z",
+        "model_name": "m",
+        "format": "visual-search result",
+        "format_version": 1,
+    }
+    return record | changes
+
+
+def a_ranking(**changes: Any) -> dict[str, Any]:
+    columns = {
+        "query": ["q1", "q1", "q2", "q2"],
+        "rank": [1, 2, 1, 2],
+        "item": ["a", "b", "b", "a"],
+        "score": [0.9, 0.1, 0.8, 0.7],
+        "state": ["relevant", "not_relevant", "unjudged", "ignored"],
+    }
+    return columns | changes
+
+
+def some_queries(**changes: Any) -> dict[str, Any]:
+    return {"query": ["q1", "q2"], "num_relevant": [1, 0], "AP(denominator=all)@1": [0.5, float("nan")]} | changes
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def written(
+        record: dict[str, Any] | None = None,
+        ranking: dict[str, Any] | None = None,
+        queries: dict[str, Any] | None = None,
+        items: dict[str, Any] | None = None,
+    ) -> StoredResult:
+        return write_result(
+            tmp_path / "out" / "results.json",
+            record or a_record(),
+            ranking=ranking or a_ranking(),
+            queries=queries or some_queries(),
+            items=items,
+        )
+
+    return written
+
+
+def altered(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+class TestRoundTrip:
+    def test_the_record_comes_back_with_the_guides_keys_first(self, write: Write) -> None:
+        stored = write()
+        again = read_result(stored.path)
+        assert again.record == stored.record
+        assert list(json.loads(stored.path.read_text("utf-8")))[:9] == list(a_record())[:9]
+
+    def test_companions_take_the_stem_and_lie_beside(self, write: Write) -> None:
+        stored = write(items={"items": {"root": ".", "paths": {}}})
+        assert stored.record["files"] == {
+            "ranking": "results.ranking.parquet",
+            "queries": "results.queries.parquet",
+            "items": "results.items.json",
+        }
+        assert sorted(os.listdir(stored.path.parent)) == sorted(["results.json", *stored.record["files"].values()])
+
+    def test_the_ranking_comes_back(self, write: Write) -> None:
+        table = read_result(write(ranking=a_ranking(grade=[1.0, 0.0, None, float("nan")])).path).ranking()
+        assert table.to_pydict() == a_ranking(distance=[None] * 4, grade=[1.0, 0.0, None, None])
+        kinds = [str(kind) for kind in table.schema.types]
+        assert dict(zip(table.schema.names, kinds, strict=True)) == {
+            "query": "string",
+            "rank": "int32",
+            "item": "string",
+            "score": "double",
+            "distance": "double",
+            "state": "string",
+            "grade": "double",
+        }
+
+    def test_undefined_values_come_back_as_null(self, write: Write) -> None:
+        table = read_result(write(queries=some_queries(group=["g", None])).path).queries()
+        assert table["AP(denominator=all)@1"].to_pylist() == [0.5, None]
+        assert table["group"].to_pylist() == ["g", None]
+        assert table["category"].to_pylist() == [None, None]
+
+    def test_only_the_queries_asked_for_are_read(self, write: Write) -> None:
+        stored = write()
+        assert stored.ranking(queries=["q2"])["item"].to_pylist() == ["b", "a"]
+        assert stored.ranking(queries=["q1", "nobody"]).num_rows == 2
+        assert stored.ranking(queries=[]).num_rows == 0
+
+    def test_integer_ids_stay_integers(self, write: Write) -> None:
+        ids = np.array([7, 7, 8, 8])
+        stored = write(
+            ranking=a_ranking(query=ids, item=np.array([1, 2, 2, 1])),
+            queries=some_queries(query=[7, 8]),
+            items={"items": {"root": ".", "paths": {1: "one.png"}}},
+        )
+        assert stored.ranking(queries=[8]).to_pydict()["item"] == [2, 1]
+        assert stored.item_location(1) == ImageLocation(stored.path.parent / "one.png")
+
+    def test_numpy_values_become_json(self, write: Write) -> None:
+        record = a_record(
+            recall_at_1=np.float32(0.5), num_queries=np.int64(2), extra={"values": np.arange(3), 5: (1, 2)}
+        )
+        stored = read_result(write(record).path)
+        assert stored.record["recall_at_1"] == 0.5
+        assert stored.record["extra"] == {"values": [0, 1, 2], "5": [1, 2]}
+
+    def test_ids_of_any_script_and_length_come_back(self, write: Write) -> None:
+        ids = ["日本語/猫.jpg", 'a"b</script>', "x" * 10_000, "שלום\u202e"]
+        stored = write(ranking=a_ranking(item=ids))
+        assert read_result(stored.path).ranking()["item"].to_pylist() == ids
+
+    def test_numpy_strings_are_strings(self, write: Write) -> None:
+        stored = write(
+            ranking=a_ranking(state=np.array(a_ranking()["state"]), query=np.array(["q1", "q1", "q2", "q2"]))
+        )
+        assert stored.ranking()["query"].to_pylist() == ["q1", "q1", "q2", "q2"]
+
+
+class TestGuideOnly:
+    def test_the_guides_example_is_a_result_without_a_ranking(self, tmp_path: Path) -> None:
+        stored = read_result(altered(tmp_path / "guide.json", GUIDE_EXAMPLE))
+        assert stored.record["map"] == 0.52
+        assert not stored.has_ranking
+        assert stored.query_location("q001") is None
+        with pytest.raises(FileFormatError, match="names no ranking file; evaluate again"):
+            stored.ranking()
+
+
+class TestRefusedToWrite:
+    def test_keys_in_another_order(self, write: Write) -> None:
+        record = {"model_name": "m", **a_record()}
+        with pytest.raises(InputError, match="key 0 is 'model_name', 'num_queries' is due"):
+            write(record)
+
+    def test_all_missing_keys_are_named(self, write: Write) -> None:
+        record = a_record()
+        del record["map"], record["precision_at_1"]
+        with pytest.raises(InputError, match="'precision_at_1', 'map'"):
+            write(record)
+
+    def test_nan_is_named_with_its_place(self, write: Write) -> None:
+        record = a_record(measures={"AP": {"mean": np.float64("nan")}}, seeds={"x": [float("inf")]})
+        with pytest.raises(InputError) as caught:
+            write(record)
+        assert "record.measures.AP.mean is nan" in str(caught.value)
+        assert "record.seeds.x[0] is inf" in str(caught.value)
+
+    def test_what_json_has_no_form_for(self, write: Write) -> None:
+        with pytest.raises(InputError, match="record.extra: Path|PosixPath has no JSON form"):
+            write(a_record(extra=Path("x")))
+
+    def test_text_that_is_not_unicode(self, write: Write) -> None:
+        with pytest.raises(InputError, match="cannot be written as UTF-8"):
+            write(a_record(model_name="caf\udce9"))
+        with pytest.raises(InputError, match="'item'.*surrogates not allowed"):
+            write(ranking=a_ranking(item=["caf\udce9", "b", "b", "a"]))
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"state": ["right", "not_relevant", "unjudged", "ignored"]}, "'right'; allowed are relevant"),
+            ({"rank": [0, 1, 1, 2]}, "'rank': starts at 1; got 0"),
+            ({"score": [np.inf, 0.1, 0.8, 0.7]}, "'score': 1 values are infinite"),
+            ({"score": [np.nan, 0.1, 0.8, 0.7]}, "'score': 1 values are missing or NaN"),
+            ({"item": ["a", "b"]}, "columns must have one length"),
+            ({"item": [1.5, 2.5, 3.5, 4.5]}, "'item': text or whole numbers are needed; got double"),
+            ({"item": ["a", 2, "b", "c"]}, "'item': "),
+            ({"rank": ["first", "b", "c", "d"]}, "'rank': "),
+            ({"colour": ["r"] * 4}, "'colour': unknown column"),
+        ],
+    )
+    def test_a_ranking_that_is_wrong(self, write: Write, change: dict[str, Any], said: str) -> None:
+        with pytest.raises(InputError) as caught:
+            write(ranking=a_ranking(**change))
+        assert said in str(caught.value)
+
+    def test_a_ranking_without_a_column(self, write: Write) -> None:
+        ranking = a_ranking()
+        del ranking["state"], ranking["rank"]
+        with pytest.raises(InputError, match="2 problems") as caught:
+            write(ranking=ranking)
+        assert "'rank': column missing" in str(caught.value)
+        assert "'state': column missing" in str(caught.value)
+
+    def test_a_repeated_query(self, write: Write) -> None:
+        with pytest.raises(InputError, match="1 repeated ids"):
+            write(queries=some_queries(query=["q1", "q1"]))
+
+    @pytest.mark.parametrize(
+        "place",
+        ["../secret.png", "/etc/passwd", "a/../../b.png", "", "a\0b", {"archive": "/x.zip", "member": "a"}, 3],
+    )
+    def test_a_place_that_leaves_its_root(self, write: Write, place: Any) -> None:
+        with pytest.raises(InputError, match="items: 'a': "):
+            write(items={"items": {"root": ".", "paths": {"a": place}}})
+
+    def test_nothing_is_written_when_something_is_refused(self, write: Write, tmp_path: Path) -> None:
+        with pytest.raises(InputError):
+            write(queries=some_queries(query=["q1", "q1"]))
+        with pytest.raises(InputError):
+            write(a_record(mrr="high"))
+        assert not (tmp_path / "out").exists()
+
+
+class TestRefusedToRead:
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            (GUIDE_EXAMPLE[:200], "not JSON, or cut off"),
+            ("", "not JSON, or cut off"),
+            (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
+            ("[1, 2]", "a result is a JSON object; got list"),
+            ('{"a": 1}', "it has none of the keys"),
+            (GUIDE_EXAMPLE.replace("0.52", "NaN"), "holds NaN"),
+            (GUIDE_EXAMPLE.replace("0.52", '"high"'), "map: a number or null is needed; got 'high'"),
+            (GUIDE_EXAMPLE.replace("[1, 5, 10, 20]", "[1, 5, 5]"), "k_values: a list of distinct"),
+            (GUIDE_EXAMPLE.replace('"reciprocal_rank": 1.0', '"x": 1'), "keys missing: 'reciprocal_rank'"),
+            (GUIDE_EXAMPLE.replace('"q001"', "1.5"), "query_id: text or a whole number"),
+            ("[" * 100_000, "nested too deeply"),
+        ],
+    )
+    def test_a_file_that_is_no_result(self, tmp_path: Path, text: str | bytes, said: str) -> None:
+        with pytest.raises(FileFormatError) as caught:
+            read_result(altered(tmp_path / "r.json", text))
+        assert said in str(caught.value)
+        assert "r.json" in str(caught.value)
+
+    def test_a_newer_version(self, write: Write) -> None:
+        stored = write()
+        altered(stored.path, stored.path.read_text().replace('"format_version": 1', '"format_version": 2'))
+        with pytest.raises(FileFormatError, match="format_version 2 is newer than 1.*upgrade"):
+            read_result(stored.path)
+
+    def test_another_format(self, write: Write) -> None:
+        stored = write()
+        altered(stored.path, stored.path.read_text().replace("visual-search result", "other tool"))
+        with pytest.raises(FileFormatError, match="its format is 'other tool'"):
+            read_result(stored.path)
+
+    def test_every_problem_at_once(self, tmp_path: Path) -> None:
+        text = GUIDE_EXAMPLE.replace("0.52", '"high"').replace("0.61", "[]").replace('"clip-ViT-B-32"', "3")
+        with pytest.raises(FileFormatError, match="3 problems") as caught:
+            read_result(altered(tmp_path / "r.json", text))
+        assert all(key in str(caught.value) for key in ("map", "mrr", "model_name"))
+
+    @pytest.mark.parametrize("name", ["../other.parquet", "/etc/passwd", "a\\\\b", ".hidden", "c:d", ""])
+    def test_a_companion_elsewhere(self, write: Write, name: str) -> None:
+        stored = write()
+        altered(stored.path, stored.path.read_text().replace("results.ranking.parquet", name))
+        with pytest.raises(FileFormatError, match="plain name of a file beside the record"):
+            read_result(stored.path)
+
+
+class TestCompanions:
+    def test_one_that_is_gone(self, write: Write) -> None:
+        stored = write()
+        (stored.path.parent / "results.ranking.parquet").unlink()
+        with pytest.raises(FileFormatError, match="results.ranking.parquet cannot be read"):
+            stored.ranking()
+
+    def test_one_of_another_run(self, write: Write) -> None:
+        old = read_result(write().path)
+        record = old.path.read_bytes()
+        write(ranking=a_ranking(score=[0.8, 0.1, 0.8, 0.7]))
+        altered(old.path, record)
+        with pytest.raises(FileFormatError, match="is not the ranking file this record was written with"):
+            read_result(old.path).ranking()
+
+    def test_a_run_killed_before_its_record_is_noticed(
+        self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = write().path.read_bytes()
+
+        def killed(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(results, "write_text", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write(a_record(map=0.75), ranking=a_ranking(score=[0.7, 0.1, 0.8, 0.7]))
+        stored = read_result(tmp_path / "out" / "results.json")
+        assert stored.path.read_bytes() == before
+        with pytest.raises(FileFormatError, match="evaluate again"):
+            stored.ranking()
+        assert stored.queries().num_rows == 2
+
+    def test_a_damaged_one(self, write: Write) -> None:
+        stored = write()
+        (stored.path.parent / "results.ranking.parquet").write_bytes(b"PAR1 no")
+        stored.record["file_checksums"] = {}
+        with pytest.raises(FileFormatError, match="damaged, or not a Parquet file"):
+            stored.ranking()
+
+
+class TestPlaces:
+    def test_files_archives_and_unknown_ones(self, write: Write) -> None:
+        archived = {"archive": "faces.zip", "member": "s1/1.pgm"}
+        stored = read_result(
+            write(
+                items={
+                    "items": {"root": "/data", "paths": {"a": "x/a.png", "b": archived}},
+                    "queries": {"root": "../pictures", "paths": {"q1": "q1.png"}},
+                }
+            ).path
+        )
+        assert stored.item_location("a") == ImageLocation(Path("/data/x/a.png"))
+        assert stored.item_location("b") == ImageLocation(Path("/data/faces.zip"), "s1/1.pgm")
+        assert stored.item_location("c") is None
+        assert stored.query_location("q1") == ImageLocation(stored.path.parent / "../pictures/q1.png")
+        assert stored.query_location("a") is None
+
+    def test_a_hostile_manifest_is_refused(self, write: Write) -> None:
+        stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
+        manifest = stored.path.parent / "results.items.json"
+        altered(manifest, manifest.read_text().replace("x.png", "../../etc/passwd"))
+        with pytest.raises(FileFormatError, match="leaves its root"):
+            read_result(stored.path).item_location("a")
+
+    def test_a_manifest_that_is_gone(self, write: Write) -> None:
+        stored = write(items={"items": {"root": ".", "paths": {}}})
+        (stored.path.parent / "results.items.json").unlink()
+        with pytest.raises(FileFormatError, match=r"results\.items\.json: gone"):
+            read_result(stored.path).item_location("a")
