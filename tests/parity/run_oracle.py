@@ -11,19 +11,27 @@ from visual_search.kernels.runs import GALLERY_LIMIT, RunHits
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
+def fields_of(line: bytes, count: int) -> list[bytes] | None:
+    tabbed = [field.strip() for field in line.split(b"\t")]
+    for fields in (line.split(), tabbed):
+        if len(fields) == count and all(fields):
+            return fields
+    return None
+
+
 def line_fault(line: bytes) -> str | None:
-    fields = line.split()
-    if len(fields) != 6:
-        return f"{len(fields)} column"
     try:
+        if b"\0" in line:
+            line[: line.index(b"\0")].decode()
+            return f"not UTF-8 at byte {line.index(bytes(1)) + 1};"
         line.decode()
-    except UnicodeDecodeError:
-        return "not UTF-8 text"
-    if b"\0" in line:
-        return "not UTF-8 text"
-    if NUMBER.fullmatch(fields[4]):
-        return None if np.isfinite(float(fields[4])) else "is not finite"
-    return "is not finite" if re.fullmatch(rb"(?i)[+-]?(inf|infinity|nan)", fields[4]) else "is not a number"
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start + 1};"
+    fields = fields_of(line, 6)
+    if fields is None:
+        return f"{len(line.split())} fields, 6 needed"
+    number = NUMBER.fullmatch(fields[4]) and np.isfinite(float(fields[4]))
+    return None if number else "is not a finite number"
 
 
 def faults_of(text: bytes) -> list[tuple[int, str]]:
@@ -31,17 +39,24 @@ def faults_of(text: bytes) -> list[tuple[int, str]]:
     faults = []
     seen: dict[tuple[bytes, bytes], int] = {}
     for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        fields = line.split()
-        if not fields or fields[0].startswith(b"#"):
+        if not line.split() or line.split()[0].startswith(b"#"):
             continue
         fault = line_fault(line)
-        if fault:
-            faults.append((number, fault))
+        fields = fields_of(line, 6)
+        if fault or fields is None:
+            faults.append((number, str(fault)))
         elif (fields[0], fields[2]) in seen:
-            faults.append((number, f"again, which line {seen[fields[0], fields[2]]} has"))
+            faults.append((number, f"was on line {seen[fields[0], fields[2]]} already"))
         else:
             seen[fields[0], fields[2]] = number
     return faults
+
+
+def rank_is_against_scores(ranked: list[tuple[str, str, float]]) -> bool:
+    by_rank = sorted(ranked, key=lambda line: int(line[1]))
+    return any(
+        int(one[1]) < int(other[1]) and one[2] < other[2] for one, other in zip(by_rank, by_rank[1:], strict=False)
+    )
 
 
 def joined(
@@ -52,11 +67,14 @@ def joined(
     rows: npt.NDArray[np.int64],
     ignored: npt.NDArray[np.bool_],
 ) -> RunHits:
-    lists: dict[str, list[tuple[str, float]]] = {}
-    for line in text.removeprefix(b"\xef\xbb\xbf").decode().split("\n"):
-        fields = line.encode().split()
+    read: dict[str, list[tuple[str, str, float]]] = {}
+    for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        fields = fields_of(line, 6)
         if fields and not fields[0].startswith(b"#"):
-            lists.setdefault(fields[0].decode(), []).append((fields[2].decode(), float(fields[4])))
+            query, _, item, rank, score, _ = (field.decode() for field in fields)
+            read.setdefault(query, []).append((item, rank, float(score)))
+    lists = {query: [(item, score) for item, _, score in ranked] for query, ranked in read.items()}
+    ranks_are_numbers = all(re.fullmatch("[0-9]+", rank) for ranked in read.values() for _, rank, _ in ranked)
     hits: list[tuple[int, int, int, int, int]] = []
     bounds, lengths, n_ignored, listed, ends = [0], [], [], [], []
     for number, query in enumerate(queries):
@@ -96,4 +114,6 @@ def joined(
         columns[4],
         unjudged_queries=tuple(query for query in lists if query not in set(queries)),
         gallery_size=gallery if gallery <= GALLERY_LIMIT else None,
+        lists=len(lists),
+        against_rank=sum(map(rank_is_against_scores, read.values())) if ranks_are_numbers else 0,
     )

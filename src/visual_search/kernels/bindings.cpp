@@ -141,6 +141,8 @@ NB_MODULE(_compiled, module) {
         .def("unjudged_queries", &unjudged_queries)
         .def("collected", &collected, "queries"_a)
         .def_prop_ro("interleaved", &RunReader::interleaved)
+        .def_prop_ro("against_rank", &RunReader::against_rank)
+        .def_prop_ro("lists", [](const RunReader& reader) { return reader.seen().size(); })
         .def_prop_ro("gallery", &RunReader::gallery)
         .def_prop_ro("problem_count", [](RunReader& reader) { return reader.problems().total(); });
 }

@@ -10,8 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled
-from visual_search.kernels.runs import GALLERY_LIMIT, RunHits, raise_run_problems
-from visual_search.kernels.text_files import SHOWN, LongLineError, Problem, Source, Span, TextFile
+from visual_search.kernels.runs import GALLERY_LIMIT, RunHits
+from visual_search.kernels.text_files import (
+    RUN,
+    SHOWN,
+    LongLineError,
+    Problem,
+    Source,
+    Span,
+    TextFile,
+    raise_problems,
+)
 from visual_search.kernels.threads import thread_count
 
 __all__ = ["join_run"]
@@ -39,7 +48,8 @@ def join_run(
         if reader is None or reader.interleaved:
             reader = _read(text, [(0, None)], judged, grouped=False)
     reader.finish()
-    raise_run_problems(text.name, [Problem(*found) for found in reader.problems()], reader.problem_count)
+    found = [Problem(*problem) for problem in reader.problems()]
+    raise_problems(text.name, found, reader.problem_count, RUN, empty=reader.lists == 0)
     lengths, n_ignored, listed, ends_tied, *hits = reader.collected(len(queries))
     return RunHits(
         lengths,
@@ -49,6 +59,8 @@ def join_run(
         *hits,
         unjudged_queries=tuple(reader.unjudged_queries()),
         gallery_size=reader.gallery if reader.gallery <= GALLERY_LIMIT else None,
+        lists=reader.lists,
+        against_rank=reader.against_rank,
     )
 
 

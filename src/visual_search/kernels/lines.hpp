@@ -87,6 +87,30 @@ struct Line {
         return {bytes + edges[2 * field], std::size_t(edges[2 * field + 1] - edges[2 * field])};
     }
     bool is_comment() const { return fields > 0 && bytes[edges[0]] == '#'; }
+
+    // The fields, if there are so many (at most kept_fields): parted by white space or, where that makes another
+    // number, by single tabs, so that a field may hold spaces inside.
+    bool split(std::size_t count, std::string_view* into) const {
+        if (fields == count) {
+            for (std::size_t field = 0; field < count; ++field) into[field] = (*this)[field];
+            return true;
+        }
+        std::string_view rest = whole;
+        for (std::size_t field = 0; field < count; ++field) {
+            const std::size_t tab = rest.find('\t');
+            if ((tab == rest.npos) != (field + 1 == count)) return false;
+            into[field] = stripped(rest.substr(0, tab));
+            if (into[field].empty()) return false;
+            if (tab != rest.npos) rest.remove_prefix(tab + 1);
+        }
+        return true;
+    }
+
+    static std::string_view stripped(std::string_view text) {
+        const char* const blanks = " \t\n\v\f\r";
+        const std::size_t first = text.find_first_not_of(blanks);
+        return first == text.npos ? text.substr(0, 0) : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+    }
 };
 
 // Calls on_line(Line) for each line of the block that ends in a newline, empty ones too. Gives how many bytes they

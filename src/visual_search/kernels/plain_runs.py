@@ -10,9 +10,19 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.records import Columns, Names, Records, names_of, read_records
-from visual_search.kernels.runs import GALLERY_LIMIT, RunHits, raise_run_problems
-from visual_search.kernels.text_files import SHOWN, Fault, LongLineError, Problem, Source, Span, TextFile
+from visual_search.kernels.records import Names, Records, names_of, read_records
+from visual_search.kernels.runs import GALLERY_LIMIT, RunHits
+from visual_search.kernels.text_files import (
+    RUN,
+    SHOWN,
+    Fault,
+    LongLineError,
+    Problem,
+    Source,
+    Span,
+    TextFile,
+    raise_problems,
+)
 from visual_search.kernels.threads import thread_count
 
 __all__ = ["join_run"]
@@ -22,7 +32,6 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
-_RUN = Columns(count=6, query=0, item=2, number=4)
 _LEAST_BYTES = 1 << 23
 _FILTER_BITS = 24
 # Members of tied groups whose ids are compared at a time.
@@ -43,8 +52,8 @@ def join_run(
     ----------
     source : path or stream of bytes
         The run; gzip is known by its first bytes. A line has six columns, ``query Q0 item rank score tag``, parted by
-        white space; empty lines and lines that begin with ``#`` are passed over. Lists are ordered by score, equal
-        scores as in the file; the rank column is not read.
+        white space, or by single tabs, so that ids may hold spaces; empty lines and lines that begin with ``#`` are
+        passed over. Lists are ordered by score, equal scores as in the file.
     queries, items : sequences of str
         Distinct names of the judged queries, shape (n,), and of the judged items.
     offsets : int64 array of shape (n + 1,)
@@ -73,7 +82,7 @@ def join_run(
         run = _assembled(parts)
     problems, problem_count = run.repeats()
     first = sorted([*run.problems, *problems])[:SHOWN]
-    raise_run_problems(text.name, first, run.problem_count + problem_count)
+    raise_problems(text.name, first, run.problem_count + problem_count, RUN, empty=not run.queries)
     run.sort()
     return _hits(run, queries, items, offsets, rows, ignored)
 
@@ -83,7 +92,7 @@ def _read(text: TextFile, span: Span) -> tuple[list[Records], bool]:
     found: list[Records] = []
     try:
         for block in text.blocks(span):
-            found.append(read_records(block, _RUN))
+            found.append(read_records(block, RUN))
     except LongLineError:
         return found, True
     return found, False
@@ -103,10 +112,7 @@ class _Run:
     line_begins: Int64Array  # lines before each block
     problems: list[Problem]
     problem_count: int
-
-    @property
-    def list_of_place(self) -> Int64Array:
-        return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+    against_rank: int
 
     def record(self, places: Int64Array) -> Int64Array:
         return places if self.records is None else self.records[places]
@@ -152,7 +158,7 @@ class _Run:
                 earlier = seen.setdefault((query, name), record)
                 if earlier != record:
                     count += 1
-                    text = self.queries[query][:80], name[:80]
+                    text = self.queries[query][:320], name[:320]
                     problems.append(Problem(self.line(record), Fault.REPEATED, self.line(earlier), *text))
             problems = sorted(problems)[:SHOWN]
         return problems, count
@@ -210,14 +216,43 @@ def _assembled(parts: list[tuple[list[Records], bool]]) -> _Run:
     length = np.diff(np.append(change, counts[-1]))
     offsets = np.concatenate(([0], np.cumsum(np.bincount(code, weights=length, minlength=len(codes))))).astype(np.int64)
     hashes = np.concatenate([np.zeros(0, dtype=np.uint64), *(block.items.hashes for block in blocks)])
-    scores = np.concatenate([np.zeros(0), *(block.numbers for block in blocks)])
+    scores = np.concatenate([np.zeros(0), *(block.values for block in blocks)])
     records = None
+    ranks = None
+    if all(block.ranks is not None for block in blocks):
+        ranks = np.concatenate([np.zeros(0, dtype=np.int64), *(b.ranks for b in blocks if b.ranks is not None)])
     if (np.diff(code) < 0).any():
         # Lists are not each in one piece.
         records = np.argsort(np.repeat(code, length), kind="stable")
         hashes, scores = hashes[records], scores[records]
+        ranks = None if ranks is None else ranks[records]
     count = sum(block.problem_count for block in blocks) + stopped
-    return _Run(list(codes), offsets, records, hashes, scores, blocks, counts[:-1], lines[:-1], problems, count)
+    return _Run(
+        list(codes),
+        offsets,
+        records,
+        hashes,
+        scores,
+        blocks,
+        counts[:-1],
+        lines[:-1],
+        problems,
+        count,
+        _against_rank(offsets, ranks, scores),
+    )
+
+
+def _against_rank(offsets: Int64Array, ranks: Int64Array | None, scores: FloatArray) -> int:
+    """In how many lists an item has a better rank and a lower score than the next in rank."""
+    if ranks is None or not len(ranks):
+        return 0
+    inside = np.ones(len(ranks) - 1, dtype=np.bool_)
+    inside[offsets[1:-1] - 1] = False
+    if (inside & (ranks[1:] < ranks[:-1])).any():
+        order = np.lexsort((ranks, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))
+        ranks, scores = ranks[order], scores[order]
+    against = inside & (ranks[1:] > ranks[:-1]) & (scores[1:] > scores[:-1])
+    return len(np.unique(np.searchsorted(offsets, np.flatnonzero(against), side="right")))
 
 
 class _Found(NamedTuple):
@@ -267,6 +302,8 @@ def _hits(
         falling_place=falling[order],
         unjudged_queries=tuple(name for name in (query.decode() for query in run.queries) if name not in known),
         gallery_size=gallery,
+        lists=len(run.queries),
+        against_rank=run.against_rank,
     )
 
 

@@ -12,13 +12,13 @@
 namespace kernels {
 
 // The numbers are known to text_files.py, which turns them into words.
-enum class Fault { columns = 0, encoding = 1, not_a_number = 2, not_finite = 3, repeated = 4, too_long = 5 };
+enum class Fault { columns = 0, encoding = 1, number = 2, repeated = 3, too_long = 4 };
 
 struct Problem {
     std::int64_t line;  // from 1
     Fault fault;
-    std::int64_t number;  // columns found, or the line that had the item first
-    std::string text;     // the field, or the query
+    std::int64_t number;  // columns found, the byte that is wrong, or the line that had the item first
+    std::string text;     // the line, the field, or the query
     std::string item;
 };
 
@@ -53,7 +53,7 @@ class Problems {
     std::int64_t total() const { return total_; }
 
   private:
-    static std::string shortened(std::string_view text) { return std::string(text.substr(0, 80)); }
+    static std::string shortened(std::string_view text) { return std::string(text.substr(0, 320)); }
 
     void cut() {
         std::sort(kept_.begin(), kept_.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });

@@ -1,4 +1,4 @@
-"""Lines of a text file to records, with NumPy alone: the plain twin of lines.hpp and text.hpp."""
+"""Lines of a text file to records, with NumPy alone: the plain twin of good_lines.hpp."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.text_files import SHOWN, Fault, Problem
+from visual_search.kernels.text_files import SHOWN, Fault, Layout, Problem
 
-__all__ = ["Columns", "Names", "Records", "names_of", "read_records"]
+__all__ = ["Names", "Records", "names_of", "read_records"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -26,16 +26,7 @@ _NUMBER_WIDE = 32
 
 _POWERS = np.array([float(f"1e{power}") for power in range(16)])
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_NOT_FINITE = re.compile(rb"[+-]?(inf|infinity|nan)", re.IGNORECASE)
-
-
-class Columns(NamedTuple):
-    """How many columns a line has, and which of them are the query, the item and the number."""
-
-    count: int
-    query: int
-    item: int
-    number: int
+_LARGEST_RANK = 1_000_000_009
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +65,10 @@ class Records:
         The queries that begin there.
     items : Names
         Item of each record.
-    numbers : float64 array of shape (n,)
-        Number of each record.
+    values : float64 array of shape (n,)
+        Score or grade of each record.
+    ranks : int64 array of shape (n,) or None
+        The rank column; None where there is none, or where it is not made of whole numbers.
     lines : int
         All lines of the block, good or not.
     problems : list of Problem
@@ -88,57 +81,59 @@ class Records:
     query_changes: Int64Array
     queries: list[bytes]
     items: Names
-    numbers: FloatArray
+    values: FloatArray
+    ranks: Int64Array | None
     lines: int
     problems: list[Problem]
     problem_count: int
 
 
-def read_records(block: Bytes, columns: Columns) -> Records:
+def read_records(block: Bytes, layout: Layout) -> Records:
     """Take a block of whole lines apart.
 
-    White space parts the columns and a line ends at byte 10; empty lines and lines that begin with ``#`` are passed
-    over. A line is bad when it has another number of columns, is not UTF-8, or its number is none or not finite.
+    White space parts the fields, or single tabs where that makes another number of them; a line ends at byte 10;
+    empty lines and lines that begin with ``#`` are passed over. A line is bad when it is not UTF-8, has another
+    number of fields, or its number is none or not finite.
     """
     newline = np.flatnonzero(block == 10)
-    begin, end, line, faults = _fields(block, newline, columns.count)
-    good = np.ones(len(line), dtype=np.bool_)
-    encoding = _not_text(block, newline)
-    if len(encoding):
-        bad = np.isin(line, encoding)
-        faults.extend(Problem(int(number), Fault.ENCODING) for number in line[bad])
-        good &= ~bad
-    numbers, number_faults = _numbers(block, begin[:, columns.number], end[:, columns.number], good)
-    for place, fault, text in number_faults:
-        faults.append(Problem(int(line[place]), fault, 0, text[:80]))
-        good[place] = False
-    if not good.all():
-        begin, end, line, numbers = begin[good], end[good], line[good], numbers[good]
-    query = _names(block, begin[:, columns.query], end[:, columns.query])
-    item = _names(block, begin[:, columns.item], end[:, columns.item])
-    changes = _changes(query)
+    count = len(layout.columns)
+    begin, end, line, faults = _fields(block, newline, count, _not_text(block, newline))
+    values, bad = _numbers(block, begin[:, layout.value_column], end[:, layout.value_column])
+    if bad:
+        good = np.ones(len(line), dtype=np.bool_)
+        for place, text in bad:
+            faults.append(Problem(int(line[place]), Fault.NUMBER, 0, text[:320]))
+            good[place] = False
+        begin, end, line, values = begin[good], end[good], line[good], values[good]
+    query, item = (layout.columns.index(name) for name in ("query", "item"))
+    rank = layout.columns.index("rank") if "rank" in layout.columns else None
+    queries = _names(block, begin[:, query], end[:, query])
+    changes = _changes(queries)
     first = sorted(faults)[:SHOWN]
     return Records(
         line,
         changes,
-        [query[place] for place in changes.tolist()],
-        item,
-        numbers,
+        [queries[place] for place in changes.tolist()],
+        _names(block, begin[:, item], end[:, item]),
+        values,
+        None if rank is None else _whole_numbers(block, begin[:, rank], end[:, rank]),
         len(newline),
         [problem._replace(line=problem.line + 1) for problem in first],
         len(faults),
     )
 
 
-def _fields(block: Bytes, newline: Int64Array, count: int) -> tuple[Int64Array, Int64Array, Int64Array, list[Problem]]:
-    """Begin and end of each field of the lines that have so many, their numbers, and the other lines."""
+def _fields(
+    block: Bytes, newline: Int64Array, count: int, strange: dict[int, int]
+) -> tuple[Int64Array, Int64Array, Int64Array, list[Problem]]:
+    """Begin and end of each field of the lines that have so many, their numbers, and what is wrong with the others."""
     space = (block == 32) | (block - np.uint8(9) < 5)
     edge = np.empty(len(block), dtype=np.bool_)
     edge[0] = not space[0]
     np.not_equal(space[1:], space[:-1], out=edge[1:])
     edges = np.flatnonzero(edge)
-    if len(edges) == 2 * count * len(newline):
-        # The usual block: every line has as many columns as it should, which one comparison shows.
+    if len(edges) == 2 * count * len(newline) and not strange:
+        # The usual block: every line has as many fields as it should, which two comparisons show.
         table = edges.reshape(len(newline), 2 * count)
         whole = bool((table[:, -1] <= newline).all() and (table[1:, 0] > newline[:-1]).all())
         if whole and not (block[table[:, 0]] == ord("#")).any():
@@ -148,32 +143,65 @@ def _fields(block: Bytes, newline: Int64Array, count: int) -> tuple[Int64Array, 
     found = np.diff(np.append(first, len(begins)))
     line = np.flatnonzero(found)
     line = line[block[begins[first[line]]] != ord("#")]
+    faults = [Problem(number, Fault.ENCODING, strange[number] + 1) for number in line.tolist() if number in strange]
+    line = line[~np.isin(line, list(strange))]
     fits = found[line] == count
-    faults = [Problem(int(number), Fault.COLUMNS, int(found[number])) for number in line[~fits]]
+    tabbed = []
+    for number in line[~fits].tolist():
+        start = int(newline[number - 1]) + 1 if number else 0
+        text = block[start : newline[number]].tobytes()
+        bounds = _tabbed(text, count)
+        if bounds is None:
+            faults.append(Problem(number, Fault.COLUMNS, int(found[number]), text.strip()[:320]))
+        else:
+            tabbed.append((number, [(start + low, start + high) for low, high in bounds]))
     line = line[fits]
     chosen = first[line, None] + np.arange(count)
-    return begins[chosen], ends[chosen], line, faults
+    begin, end = begins[chosen], ends[chosen]
+    if tabbed:
+        bounds_of = np.array([bounds for _, bounds in tabbed])
+        line = np.concatenate((line, [number for number, _ in tabbed]))
+        order = np.argsort(line)
+        begin = np.concatenate((begin, bounds_of[:, :, 0]))[order]
+        end = np.concatenate((end, bounds_of[:, :, 1]))[order]
+        line = line[order]
+    return begin, end, line, faults
 
 
-def _not_text(block: Bytes, newline: Int64Array) -> Int64Array:
-    """Lines that are not UTF-8 or hold a zero byte."""
+def _tabbed(text: bytes, count: int) -> list[tuple[int, int]] | None:
+    """Bounds of the fields between single tabs, white space at their ends left out; None if they are not so many."""
+    fields = text.split(b"\t")
+    if len(fields) != count or not all(field.strip() for field in fields):
+        return None
+    bounds, start = [], 0
+    for field in fields:
+        low = start + len(field) - len(field.lstrip())
+        bounds.append((low, low + len(field.strip())))
+        start += len(field) + 1
+    return bounds
+
+
+def _not_text(block: Bytes, newline: Int64Array) -> dict[int, int]:
+    """Lines that are not UTF-8 or hold a zero byte, and where in the line that shows."""
     odd = np.flatnonzero(block - np.uint8(1) >= 127)
     if not len(odd):
-        return odd
-    bad = []
+        return {}
+    bad = {}
     for number in np.unique(np.searchsorted(newline, odd)).tolist():
         text = block[newline[number - 1] + 1 if number else 0 : newline[number]].tobytes()
-        if b"\0" in text or not _is_utf8(text):
-            bad.append(number)
-    return np.array(bad, dtype=np.int64)
+        until = _utf8_until(text)
+        zero = text.find(b"\0")
+        if until < len(text) or zero >= 0:
+            bad[number] = min(until, zero) if zero >= 0 else until
+    return bad
 
 
-def _is_utf8(text: bytes) -> bool:
+def _utf8_until(text: bytes) -> int:
     try:
         text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(text)
 
 
 def _matrix(block: Bytes, begin: Int64Array, length: Int64Array, width: int) -> Bytes:
@@ -233,24 +261,40 @@ def _changes(names: Names) -> Int64Array:
     return np.flatnonzero(changed)
 
 
-def _numbers(
-    block: Bytes, begin: Int64Array, end: Int64Array, wanted: npt.NDArray[np.bool_]
-) -> tuple[FloatArray, list[tuple[int, int, bytes]]]:
-    """Value of each field, and those that are none as (place, fault, text); only where wanted."""
+def _numbers(block: Bytes, begin: Int64Array, end: Int64Array) -> tuple[FloatArray, list[tuple[int, bytes]]]:
+    """Value of each field, and those that are no finite number as (place, text)."""
     length = end - begin
     width = min(int(length.max(initial=1)), _NUMBER_WIDE)
     rows = _matrix(block, begin, length, width)
     values, simple = _decimals(rows, length)
-    faults: list[tuple[int, int, bytes]] = []
-    left = np.flatnonzero(wanted & ~simple)
+    bad: list[tuple[int, bytes]] = []
+    left = np.flatnonzero(~simple)
     if len(left) > 64:
         left = left[~_cast(rows, length, left, values)]
     for place in left.tolist():
         text = block[begin[place] : end[place]].tobytes()
-        fault = _number(text, values, place)
-        if fault is not None:
-            faults.append((place, fault, text))
-    return values, faults
+        values[place] = float(text) if _NUMBER.fullmatch(text) else np.nan
+        if not np.isfinite(values[place]):
+            bad.append((place, text))
+    return values, bad
+
+
+def _whole_numbers(block: Bytes, begin: Int64Array, end: Int64Array) -> Int64Array | None:
+    """Whole numbers up to `_LARGEST_RANK`; None where any field is something else."""
+    length = end - begin
+    if int(length.max(initial=1)) > 10:  # leading zeros, or no number
+        texts = [block[low:high].tobytes() for low, high in zip(begin.tolist(), end.tolist(), strict=True)]
+        whole = [int(text) if text.isdigit() else -1 for text in texts]
+        good = all(0 <= number <= _LARGEST_RANK for number in whole)
+        return np.array(whole, dtype=np.int64) if good else None
+    numbers = np.zeros(len(begin), dtype=np.int64)
+    for place in range(int(length.max(initial=1))):
+        inside = place < length
+        digit = block[np.minimum(begin + place, len(block) - 1)] - np.uint8(48)
+        if (digit[inside] > 9).any():
+            return None
+        numbers = np.where(inside, 10 * numbers + digit, numbers)
+    return numbers if int(numbers.max(initial=0)) <= _LARGEST_RANK else None
 
 
 def _decimals(rows: Bytes, length: Int64Array) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -298,10 +342,3 @@ def _cast(rows: Bytes, length: Int64Array, places: Int64Array, values: FloatArra
     done[where] = True
     return done
 
-
-def _number(text: bytes, values: FloatArray, place: int) -> int | None:
-    """Read one number into its place, or tell the fault."""
-    if _NUMBER.fullmatch(text):
-        values[place] = float(text)
-        return None if np.isfinite(values[place]) else Fault.NOT_FINITE
-    return Fault.NOT_FINITE if _NOT_FINITE.fullmatch(text) else Fault.NOT_A_NUMBER

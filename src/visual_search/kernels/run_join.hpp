@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "lines.hpp"
+#include "good_lines.hpp"
 #include "names.hpp"
-#include "problems.hpp"
-#include "text.hpp"
 
 namespace kernels {
 
@@ -55,6 +53,7 @@ struct Entry {
     const char* item;
     std::uint32_t length;
     std::int32_t judged;  // which of the query's entries it is, -1 if none
+    std::int32_t rank;    // as the file says
     double score;
     std::int64_t line;
 
@@ -126,10 +125,14 @@ class RunReader {
             hits_.insert(hits_.end(), later.hits_.begin(), later.hits_.end());
         }
         interleaved_ |= later.interleaved_;
+        ranked_ &= later.ranked_;
+        against_rank_ += later.against_rank_;
         stopped_ |= later.stopped_;
         lines_ += later.lines_;
     }
 
+    // In how many lists an item has a better rank and a lower score than the next in rank.
+    std::int64_t against_rank() const { return ranked_ ? against_rank_ : 0; }
     bool interleaved() const { return interleaved_; }
     Problems& problems() { return problems_; }
     std::size_t gallery() const { return gallery_.count(); }
@@ -142,26 +145,27 @@ class RunReader {
   private:
     void read(const Line& line, bool ascii) {
         ++lines_;
-        if (line.fields == 0 || line.is_comment()) return;
-        if (line.fields != 6) {
-            problems_.add(lines_, Fault::columns, static_cast<std::int64_t>(line.fields));
-            return;
-        }
-        if (!ascii && !is_text(line.whole)) {
-            problems_.add(lines_, Fault::encoding);
-            return;
-        }
+        std::string_view fields[kept_fields];
         double score = 0;
-        const Number number = parse_number(line[4], score);
-        if (number != Number::good) {
-            problems_.add(lines_, number == Number::not_finite ? Fault::not_finite : Fault::not_a_number, 0, line[4]);
-            return;
-        }
-        if (current_.query < 0 || line[0] != current_name_) select(line[0]);
-        std::string_view item = line[2];
+        if (!good_line(line, lines_, ascii, kept_fields, 4, fields, score, problems_)) return;
+        if (current_.query < 0 || fields[0] != current_name_) select(fields[0]);
+        std::string_view item = fields[2];
         if (!grouped_) item = arena_.keep(item);
         List& list = grouped_ ? current_ : lists_[std::size_t(current_.query)];
-        list.entries.push_back({item.data(), static_cast<std::uint32_t>(item.size()), -1, score, lines_});
+        list.entries.push_back({item.data(), static_cast<std::uint32_t>(item.size()), -1, rank_of(fields[3]), score, lines_});
+    }
+
+    // The rank column as a whole number; without one in every line no rank is believed.
+    std::int32_t rank_of(std::string_view text) {
+        std::int64_t rank = 0;
+        for (const char digit : text) {
+            if (!is_digit(digit) || rank > 100'000'000) {
+                ranked_ = false;
+                return 0;
+            }
+            rank = 10 * rank + (digit - '0');
+        }
+        return static_cast<std::int32_t>(rank);
     }
 
     std::pair<std::int64_t, bool> see(std::string_view query) {
@@ -220,6 +224,7 @@ class RunReader {
         if (list.query < 0 || list.entries.empty()) return;
         const std::int64_t query = judged_query_[std::size_t(list.query)];
         match(list, query);
+        against_rank_ += ranked_ && is_against_rank(list.entries);
         if (query < 0) return;
         std::vector<Entry>& entries = list.entries;
         const auto higher = [](const Entry& a, const Entry& b) { return a.score > b.score; };
@@ -239,6 +244,17 @@ class RunReader {
         const bool ends_tied = n >= 2 && entries[std::size_t(n - 1)].score == entries[std::size_t(n - 2)].score;
         summaries_.push_back({query, n - ignored, ignored, n, static_cast<std::int64_t>(places_.size()), ends_tied});
         for (std::size_t first = 0; first < places_.size();) first = add_group(entries, begin, first);
+    }
+
+    bool is_against_rank(const std::vector<Entry>& entries) {
+        const auto rises = [](const Entry& a, const Entry& b) { return a.rank < b.rank && a.score < b.score; };
+        const auto earlier = [](const Entry& a, const Entry& b) { return a.rank < b.rank; };
+        if (std::is_sorted(entries.begin(), entries.end(), earlier)) {
+            return std::adjacent_find(entries.begin(), entries.end(), rises) != entries.end();
+        }
+        std::vector<Entry> by_rank(entries);
+        std::stable_sort(by_rank.begin(), by_rank.end(), earlier);
+        return std::adjacent_find(by_rank.begin(), by_rank.end(), rises) != by_rank.end();
     }
 
     // Adds the hits that share the score of the first of them, and gives the first that does not.
@@ -336,6 +352,8 @@ class RunReader {
     bool head_done_ = false;
     bool interleaved_ = false;
     bool stopped_ = false;
+    bool ranked_ = true;
+    std::int64_t against_rank_ = 0;
     std::int64_t lines_ = 0;
     Problems problems_;
     Distinct gallery_;

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.text_files import Problem, raise_problems
-
-__all__ = ["GALLERY_LIMIT", "RUN_ROW", "RunHits", "raise_run_problems"]
+__all__ = ["GALLERY_LIMIT", "RunHits"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # Distinct items of a run are counted up to here; beyond, that it has more is all anyone asks.
 GALLERY_LIMIT = 1 << 16
-
-RUN_ROW = "query Q0 item rank score tag"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +46,11 @@ class RunHits:
         Queries of the run without judgements, as they came.
     gallery_size : int or None
         Distinct items of the run; None where there are more than `GALLERY_LIMIT`.
+    lists : int
+        Queries of the run.
+    against_rank : int
+        In how many of them an item has a better rank and a lower score than the next one in rank; 0 where the rank
+        column is not made of whole numbers.
     """
 
     lengths: Int64Array
@@ -65,8 +65,6 @@ class RunHits:
     falling_place: Int64Array
     unjudged_queries: tuple[str, ...]
     gallery_size: int | None
+    lists: int
+    against_rank: int
 
-
-def raise_run_problems(name: str, found: Sequence[Problem], total: int) -> None:
-    """Raise one error for all that is wrong with a run, if anything is."""
-    raise_problems(name, found, total, row=RUN_ROW, number="score")

@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, Self, TypeAlias
 
@@ -14,7 +15,20 @@ import numpy.typing as npt
 
 from visual_search.errors import FileFormatError, InputError
 
-__all__ = ["LINE_LIMIT", "SHOWN", "Fault", "LongLineError", "Problem", "Source", "TextFile", "raise_problems"]
+__all__ = [
+    "LINE_LIMIT",
+    "QRELS",
+    "RUN",
+    "SHOWN",
+    "Fault",
+    "Layout",
+    "LongLineError",
+    "Problem",
+    "Source",
+    "Span",
+    "TextFile",
+    "raise_problems",
+]
 
 Block: TypeAlias = npt.NDArray[np.uint8]
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
@@ -130,7 +144,7 @@ class TextFile:
         try:
             return int(stream.readinto(room[:wanted]) or 0)  # type: ignore[attr-defined]
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileFormatError(f"{self.name}: damaged gzip data: {error}") from error
+            raise FileFormatError(f"{self.name}: a damaged gzip file ({error}); copy it again") from error
 
 
 class _Gunzip(gzip.GzipFile):
@@ -150,10 +164,9 @@ class Fault:
 
     COLUMNS = 0
     ENCODING = 1
-    NOT_A_NUMBER = 2
-    NOT_FINITE = 3
-    REPEATED = 4
-    TOO_LONG = 5
+    NUMBER = 2
+    REPEATED = 3
+    TOO_LONG = 4
 
 
 class Problem(NamedTuple):
@@ -166,8 +179,25 @@ class Problem(NamedTuple):
     item: bytes = b""
 
 
-def raise_problems(name: str, found: Sequence[Problem], total: int, *, row: str, number: str) -> None:
-    """Raise one error that lists the problems, or do nothing if there is none.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a line of a kind of file holds."""
+
+    columns: tuple[str, ...]
+    value: str
+
+    @property
+    def value_column(self) -> int:
+        """Which column has the number."""
+        return self.columns.index(self.value)
+
+
+RUN = Layout(("query", "Q0", "item", "rank", "score", "tag"), "score")
+QRELS = Layout(("query", "iteration", "item", "grade"), "grade")
+
+
+def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layout, *, empty: bool) -> None:
+    """Raise one error that lists the problems of a file, or do nothing if there is none.
 
     Parameters
     ----------
@@ -177,31 +207,31 @@ def raise_problems(name: str, found: Sequence[Problem], total: int, *, row: str,
         The first of them, by line.
     total : int
         How many there are.
-    row : str
+    layout : Layout
         What a good line looks like.
-    number : str
-        What its number is called.
+    empty : bool
+        Whether no line was good.
     """
+    row = " ".join(layout.columns)
     if not total:
+        if empty:
+            raise FileFormatError(f"{name}: no lines; each line should hold {row}")
         return
     lines = [f"{name}: {total} problem{'s' if total > 1 else ''}"]
-    lines += [f"  - line {problem.line}: {_words(problem, row, number)}" for problem in found]
+    lines += [f"  - line {problem.line}: {_words(problem, row, layout)}" for problem in found]
     if total > len(found):
-        lines.append(f"  ... and {total - len(found)} more")
+        lines.append(f"  ... and {total - len(found)} more of the kinds above")
     raise FileFormatError("\n".join(lines))
 
 
-def _words(problem: Problem, row: str, number: str) -> str:
-    text, item = (part.decode("utf-8", "backslashreplace") for part in (problem.text, problem.item))
-    if problem.fault == Fault.COLUMNS:
-        plural = "" if problem.number == 1 else "s"
-        return f"{problem.number} column{plural}; {len(row.split())} are needed: {row}"
+def _words(problem: Problem, row: str, layout: Layout) -> str:
+    text, item = (part.decode("utf-8", "backslashreplace")[:80] for part in (problem.text, problem.item))
     if problem.fault == Fault.TOO_LONG:
         return f"longer than {LINE_LIMIT} bytes; is this a text file?"
     if problem.fault == Fault.ENCODING:
-        return "not UTF-8 text"
-    if problem.fault == Fault.NOT_A_NUMBER:
-        return f"{number} {text!r} is not a number"
-    if problem.fault == Fault.NOT_FINITE:
-        return f"{number} {text!r} is not finite"
-    return f"item {item!r} of query {text!r} again, which line {problem.number} has; list each item once per query"
+        return f"not UTF-8 at byte {problem.number}; convert the file"
+    if problem.fault == Fault.COLUMNS:
+        return f"{problem.number} fields, {len(layout.columns)} needed ({row}): {text!r}"
+    if problem.fault == Fault.NUMBER:
+        return f"{layout.value} {text!r} is not a finite number"
+    return f"query {text!r}, item {item!r} was on line {problem.number} already; keep one"
