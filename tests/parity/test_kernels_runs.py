@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import FileFormatError
@@ -79,6 +79,7 @@ def good_runs(draw: st.DrawFn) -> bytes:
     return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + text.encode()
 
 
+@settings(deadline=None)
 @given(good_runs().filter(lambda text: b"Q0" in text), judged_pairs())
 def test_both_find_what_one_line_at_a_time_finds(text: bytes, judged: Judged) -> None:
     expected = oracle.joined(text, *judged)
@@ -106,6 +107,7 @@ def bad_runs(draw: st.DrawFn) -> bytes:
     return b"\n".join(draw(st.lists(st.one_of(line, well_formed, strange), max_size=30)))
 
 
+@settings(deadline=None)
 @given(bad_runs(), judged_pairs())
 def test_both_list_every_fault_in_the_same_words(text: bytes, judged: Judged) -> None:
     faults = oracle.faults_of(text)
@@ -121,6 +123,7 @@ def test_both_list_every_fault_in_the_same_words(text: bytes, judged: Judged) ->
             assert words in line
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400), judged_pairs())
 def test_random_bytes_get_one_answer(text: bytes, judged: Judged) -> None:
     faults = oracle.faults_of(text)

@@ -139,29 +139,35 @@ class _Run:
         return int(self.line_begins[block] + there) + 1
 
     def repeats(self) -> tuple[list[Problem], int]:
-        """Items that a list has again."""
+        """Items that a list has again: the first of them by line, and how many there are."""
+        with ThreadPoolExecutor(thread_count()) as pool:
+            suspects = list(pool.map(self._suspects, _list_blocks(self.offsets)))
+        seen: dict[tuple[int, bytes], int] = {}
         problems: list[Problem] = []
         count = 0
-        for first, last in _list_blocks(self.offsets):
-            begin, end = int(self.offsets[first]), int(self.offsets[last])
-            lists = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(self.offsets[first : last + 1]))
-            keys = _keys(lists, self.hashes[begin:end])
-            ordered = np.sort(keys)
-            twice = ordered[1:][ordered[1:] == ordered[:-1]]
-            if not len(twice):
-                continue
-            seen: dict[tuple[int, bytes], int] = {}
-            for place in (np.flatnonzero(np.isin(keys, twice)) + begin).tolist():
-                record = int(self.record(np.array([place]))[0])
-                query = int(lists[place - begin])
-                name = self.name(record)
-                earlier = seen.setdefault((query, name), record)
-                if earlier != record:
-                    count += 1
-                    text = self.queries[query][:320], name[:320]
-                    problems.append(Problem(self.line(record), Fault.REPEATED, self.line(earlier), *text))
-            problems = sorted(problems)[:SHOWN]
-        return problems, count
+        for place in np.concatenate([np.zeros(0, dtype=np.int64), *suspects]).tolist():
+            record = int(self.record(np.array([place]))[0])
+            query = int(np.searchsorted(self.offsets, place, side="right")) - 1
+            name = self.name(record)
+            earlier = seen.setdefault((query, name), record)
+            if earlier != record:
+                count += 1
+                text = self.queries[query][:320], name[:320]
+                problems.append(Problem(self.line(record), Fault.REPEATED, self.line(earlier), *text))
+        return sorted(problems)[:SHOWN], count
+
+    def _suspects(self, lists: tuple[int, int]) -> Int64Array:
+        """Places of some lists whose item has the hash of another of its list."""
+        begin, keys = self.keys(*lists)
+        ordered = np.sort(keys)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        return begin + np.flatnonzero(np.isin(keys, twice)) if len(twice) else np.zeros(0, dtype=np.int64)
+
+    def keys(self, first: int, last: int) -> tuple[int, Hashes]:
+        """The first place of some lists, and a key for list and item of each of their places."""
+        begin, end = int(self.offsets[first]), int(self.offsets[last])
+        lists = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(self.offsets[first : last + 1]))
+        return begin, _keys(lists, self.hashes[begin:end])
 
     def sort(self) -> None:
         """Put each list in the order of falling score, equal scores as in the file."""
@@ -331,9 +337,7 @@ def _found(run: _Run, run_list: Int64Array, items: Sequence[str], offsets: Int64
     marked[entry_keys >> shift] = True
     places, entries = [], []
     for first, last in _list_blocks(run.offsets):
-        begin, end = int(run.offsets[first]), int(run.offsets[last])
-        lists = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(run.offsets[first : last + 1]))
-        keys = _keys(lists, run.hashes[begin:end])
+        begin, keys = run.keys(first, last)
         maybe = np.flatnonzero(marked[keys >> shift])
         at = np.searchsorted(entry_keys, keys[maybe])
         # Two judged items of one query with one hash stand side by side; each is tried.

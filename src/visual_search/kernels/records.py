@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,6 +10,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.kernels.bytes_in_words import PADDING, first_bytes, padded, word_at
+from visual_search.kernels.decimals import numbers, whole_numbers
 from visual_search.kernels.text_files import SHOWN, Fault, Layout, Problem
 
 __all__ = ["Names", "Records", "names_of", "read_records"]
@@ -22,11 +23,6 @@ Hashes: TypeAlias = npt.NDArray[np.uint64]
 
 # Names up to this long are rows of a matrix; a longer one is kept by itself.
 _WIDE = 64
-_NUMBER_WIDE = 32
-
-_POWERS = np.array([float(f"1e{power}") for power in range(16)])
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_LARGEST_RANK = 1_000_000_009
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,10 +91,11 @@ def read_records(block: Bytes, layout: Layout) -> Records:
     empty lines and lines that begin with ``#`` are passed over. A line is bad when it is not UTF-8, has another
     number of fields, or its number is none or not finite.
     """
+    block = padded(block)
     newline = np.flatnonzero(block == 10)
     count = len(layout.columns)
     begin, end, line, faults = _fields(block, newline, count, _not_text(block, newline))
-    values, bad = _numbers(block, begin[:, layout.value_column], end[:, layout.value_column])
+    values, bad = numbers(block, begin[:, layout.value_column], end[:, layout.value_column])
     if bad:
         good = np.ones(len(line), dtype=np.bool_)
         for place, text in bad:
@@ -116,7 +113,7 @@ def read_records(block: Bytes, layout: Layout) -> Records:
         [queries[place] for place in changes.tolist()],
         _names(block, begin[:, item], end[:, item]),
         values,
-        None if rank is None else _whole_numbers(block, begin[:, rank], end[:, rank]),
+        None if rank is None else whole_numbers(block, begin[:, rank], end[:, rank]),
         len(newline),
         [problem._replace(line=problem.line + 1) for problem in first],
         len(faults),
@@ -148,7 +145,7 @@ def _fields(
     fits = found[line] == count
     tabbed = []
     for number in line[~fits].tolist():
-        start = int(newline[number - 1]) + 1 if number else 0
+        start = _line_begin(newline, number)
         text = block[start : newline[number]].tobytes()
         bounds = _tabbed(text, count)
         if bounds is None:
@@ -166,6 +163,10 @@ def _fields(
         end = np.concatenate((end, bounds_of[:, :, 1]))[order]
         line = line[order]
     return begin, end, line, faults
+
+
+def _line_begin(newline: Int64Array, number: int) -> int:
+    return int(newline[number - 1]) + 1 if number else PADDING
 
 
 def _tabbed(text: bytes, count: int) -> list[tuple[int, int]] | None:
@@ -188,7 +189,7 @@ def _not_text(block: Bytes, newline: Int64Array) -> dict[int, int]:
         return {}
     bad = {}
     for number in np.unique(np.searchsorted(newline, odd)).tolist():
-        text = block[newline[number - 1] + 1 if number else 0 : newline[number]].tobytes()
+        text = block[_line_begin(newline, number) : newline[number]].tobytes()
         until = _utf8_until(text)
         zero = text.find(b"\0")
         if until < len(text) or zero >= 0:
@@ -204,27 +205,16 @@ def _utf8_until(text: bytes) -> int:
     return len(text)
 
 
-def _matrix(block: Bytes, begin: Int64Array, length: Int64Array, width: int) -> Bytes:
-    """The fields as rows, padded with zeros."""
-    place = np.arange(width)
-    cells = begin[:, None] + place
-    if len(begin) and int(cells[-1, -1]) >= len(block):
-        np.minimum(cells, len(block) - 1, out=cells)
-    rows: Bytes = block[cells]
-    rows *= place < length[:, None]
-    return rows
-
-
 def _names(block: Bytes, begin: Int64Array, end: Int64Array) -> Names:
     length = end - begin
-    width = min(int(length.max(initial=1)), _WIDE)
-    words = -(-width // 8)
-    rows = _matrix(block, begin, length, 8 * words)
-    table = rows.view(np.uint64)
+    width = -(-min(int(length.max(initial=1)), _WIDE) // 8)
+    words = np.empty((len(begin), width), dtype="<u8")
+    for word in range(width):
+        words[:, word] = word_at(block, begin + 8 * word) & first_bytes(np.clip(length - 8 * word, 0, 8))
     # Words of zeros add nothing, so that a name has one hash however wide its block is.
     hashes = np.zeros(len(begin), dtype=np.uint64)
-    for word in range(words):
-        part = table[:, word] ^ (table[:, word] >> np.uint64(29))
+    for word in range(width):
+        part = words[:, word] ^ (words[:, word] >> np.uint64(29))
         part *= np.uint64(0x9E3779B97F4A7C15 + 2 * word)
         hashes += part ^ (part >> np.uint64(32))
     hashes *= np.uint64(0xBF58476D1CE4E5B9)
@@ -232,20 +222,26 @@ def _names(block: Bytes, begin: Int64Array, end: Int64Array) -> Names:
     for place in np.flatnonzero(length > _WIDE).tolist():
         long[place] = block[begin[place] : end[place]].tobytes()
         hashes[place] = int.from_bytes(hashlib.blake2b(long[place], digest_size=8).digest(), "little")
-    return Names(rows.view(f"S{8 * words}")[:, 0], long, hashes)
+    return Names(words.view(f"S{8 * width}")[:, 0], long, hashes)
 
 
 def names_of(texts: Sequence[str]) -> tuple[Names, npt.NDArray[np.bool_]]:
     """Names of given texts, and which of them can stand in a file at all: not empty, UTF-8, without a zero."""
-    encoded = [text.encode("utf-8", "replace") for text in texts]
-    possible = np.array(
-        [bool(code) and b"\0" not in code and code.decode() == text for code, text in zip(encoded, texts, strict=True)],
-        dtype=np.bool_,
-    )
-    length = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-    end = np.cumsum(length)
-    block = np.frombuffer(b"".join(encoded) or b"\0", dtype=np.uint8)
-    return _names(block, end - length, end), possible
+    possible = np.ones(len(texts), dtype=np.bool_)
+    joined = "".join(texts)
+    if joined.isascii():
+        code = joined.encode()
+        length = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    else:
+        encoded = [text.encode("utf-8", "replace") for text in texts]
+        possible[:] = [each.decode() == text for each, text in zip(encoded, texts, strict=True)]
+        code = b"".join(encoded)
+        length = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+    if b"\0" in code:
+        possible &= np.array(["\0" not in text for text in texts], dtype=np.bool_)
+    end = np.cumsum(length) + PADDING
+    block = padded(np.frombuffer(code, dtype=np.uint8))
+    return _names(block, end - length, end), possible & (length > 0)
 
 
 def _changes(names: Names) -> Int64Array:
@@ -259,86 +255,3 @@ def _changes(names: Names) -> Int64Array:
         if place + 1 < len(changed):
             changed[place + 1] = names[place + 1] != names[place]
     return np.flatnonzero(changed)
-
-
-def _numbers(block: Bytes, begin: Int64Array, end: Int64Array) -> tuple[FloatArray, list[tuple[int, bytes]]]:
-    """Value of each field, and those that are no finite number as (place, text)."""
-    length = end - begin
-    width = min(int(length.max(initial=1)), _NUMBER_WIDE)
-    rows = _matrix(block, begin, length, width)
-    values, simple = _decimals(rows, length)
-    bad: list[tuple[int, bytes]] = []
-    left = np.flatnonzero(~simple)
-    if len(left) > 64:
-        left = left[~_cast(rows, length, left, values)]
-    for place in left.tolist():
-        text = block[begin[place] : end[place]].tobytes()
-        values[place] = float(text) if _NUMBER.fullmatch(text) else np.nan
-        if not np.isfinite(values[place]):
-            bad.append((place, text))
-    return values, bad
-
-
-def _whole_numbers(block: Bytes, begin: Int64Array, end: Int64Array) -> Int64Array | None:
-    """Whole numbers up to `_LARGEST_RANK`; None where any field is something else."""
-    length = end - begin
-    if int(length.max(initial=1)) > 10:  # leading zeros, or no number
-        texts = [block[low:high].tobytes() for low, high in zip(begin.tolist(), end.tolist(), strict=True)]
-        whole = [int(text) if text.isdigit() else -1 for text in texts]
-        good = all(0 <= number <= _LARGEST_RANK for number in whole)
-        return np.array(whole, dtype=np.int64) if good else None
-    numbers = np.zeros(len(begin), dtype=np.int64)
-    for place in range(int(length.max(initial=1))):
-        inside = place < length
-        digit = block[np.minimum(begin + place, len(block) - 1)] - np.uint8(48)
-        if (digit[inside] > 9).any():
-            return None
-        numbers = np.where(inside, 10 * numbers + digit, numbers)
-    return numbers if int(numbers.max(initial=0)) <= _LARGEST_RANK else None
-
-
-def _decimals(rows: Bytes, length: Int64Array) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Values of the fields that are plain decimals of at most 15 digits, and which these are.
-
-    Their digits make an integer below 2^53 and the power of ten is at most 15, so that one division of exact doubles
-    gives the nearest double.
-    """
-    count, width = rows.shape
-    digits = np.zeros(count, dtype=np.int64)
-    fraction = np.zeros(count, dtype=np.int64)
-    points = np.zeros(count, dtype=np.int64)
-    inside = min(width, 17)
-    for place in range(inside):
-        byte = rows[:, place]
-        digit = byte - np.uint8(48)
-        is_digit = digit < 10
-        digits *= np.where(is_digit, 10, 1)
-        digits += np.where(is_digit, digit, 0)
-        fraction += is_digit & (points > 0)
-        points += byte == ord(".")
-    signed = (rows[:, 0] == ord("-")) | (rows[:, 0] == ord("+"))
-    digit_count = (rows[:, :inside] - np.uint8(48) < 10).sum(axis=1)
-    simple = (digit_count > 0) & (digit_count <= 15) & (points <= 1) & (digit_count + points + signed == length)
-    values = digits / _POWERS[np.minimum(fraction, 15)]
-    values[rows[:, 0] == ord("-")] *= -1
-    return values, simple
-
-
-def _cast(rows: Bytes, length: Int64Array, places: Int64Array, values: FloatArray) -> npt.NDArray[np.bool_]:
-    """Read many numbers at once where they are written with digits, signs, points and e only; tell which were."""
-    table = np.zeros(256, dtype=np.bool_)
-    table[list(b"0123456789+-.eE\0")] = True
-    chosen = rows[places]
-    usual = table[chosen].all(axis=1) & (length[places] <= rows.shape[1])
-    done = np.zeros(len(places), dtype=np.bool_)
-    try:
-        with np.errstate(over="ignore"):
-            found = np.ascontiguousarray(chosen[usual]).view(f"S{rows.shape[1]}")[:, 0].astype(np.float64)
-    except ValueError:
-        return done
-    good = np.isfinite(found)
-    where = np.flatnonzero(usual)[good]
-    values[places[where]] = found[good]
-    done[where] = True
-    return done
-
