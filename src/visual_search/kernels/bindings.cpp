@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "run_join.hpp"
+#include "table_reader.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -65,18 +66,36 @@ void make_judged(Judged* place, const nb::list& queries, const nb::list& items, 
     if (!sound) throw std::invalid_argument("offsets, rows and ignored do not fit the queries and items");
 }
 
-std::size_t feed(RunReader& reader, nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig> block) {
+template <class Reader>
+std::size_t feed(Reader& reader, In<std::uint8_t> block) {
     const nb::gil_scoped_release unlocked;
     return reader.feed(reinterpret_cast<const char*>(block.data()), block.size());
 }
 
-nb::list first_problems(RunReader& reader) {
+template <class Reader>
+nb::list first_problems(Reader& reader) {
     nb::list found;
     for (const Problem& p : reader.problems().first()) {
         found.append(nb::make_tuple(p.line, static_cast<int>(p.fault), p.number, nb::bytes(p.text.data(), p.text.size()),
                                     nb::bytes(p.item.data(), p.item.size())));
     }
     return found;
+}
+
+nb::list as_texts(const Names& names) {
+    nb::list texts;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string_view name = names[std::int64_t(i)];
+        texts.append(nb::str(name.data(), name.size()));
+    }
+    return texts;
+}
+
+// (queries, items, query, item, value, rank), taken out of the reader.
+nb::tuple table_of(TableReader& reader) {
+    return nb::make_tuple(as_texts(reader.queries), as_texts(reader.items), owned(std::move(reader.query)),
+                          owned(std::move(reader.item)), owned(std::move(reader.value)),
+                          owned(std::move(reader.rank)));
 }
 
 nb::list unjudged_queries(const RunReader& reader) {
@@ -133,11 +152,11 @@ NB_MODULE(_compiled, module) {
     nb::class_<RunReader>(module, "RunReader")
         .def(nb::init<const Judged&, bool, bool, std::size_t, std::size_t>(), "judged"_a, "grouped"_a, "head_open"_a,
              "shown"_a, "gallery_limit"_a, nb::keep_alive<1, 2>())
-        .def("feed", &feed, "block"_a)
+        .def("feed", &feed<RunReader>, "block"_a)
         .def("stop_at_long_line", &RunReader::stop_at_long_line)
         .def("finish", &RunReader::finish, nb::call_guard<nb::gil_scoped_release>())
         .def("absorb", &RunReader::absorb, "later"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def("problems", &first_problems)
+        .def("problems", &first_problems<RunReader>)
         .def("unjudged_queries", &unjudged_queries)
         .def("collected", &collected, "queries"_a)
         .def_prop_ro("interleaved", &RunReader::interleaved)
@@ -145,4 +164,14 @@ NB_MODULE(_compiled, module) {
         .def_prop_ro("lists", [](const RunReader& reader) { return reader.seen().size(); })
         .def_prop_ro("gallery", &RunReader::gallery)
         .def_prop_ro("problem_count", [](RunReader& reader) { return reader.problems().total(); });
+    nb::class_<TableReader>(module, "TableReader")
+        .def(nb::init<std::size_t, std::size_t, std::size_t>(), "columns"_a, "value_column"_a, "shown"_a)
+        .def("feed", &feed<TableReader>, "block"_a)
+        .def("stop_at_long_line", &TableReader::stop_at_long_line)
+        .def("finish", &TableReader::finish, nb::call_guard<nb::gil_scoped_release>())
+        .def("problems", &first_problems<TableReader>)
+        .def("table", &table_of)
+        .def_prop_ro("problem_count", [](TableReader& reader) { return reader.problems().total(); })
+        .def_prop_ro("ranked", [](const TableReader& reader) { return reader.ranked; })
+        .def_prop_ro("records", [](const TableReader& reader) { return reader.value.size(); });
 }

@@ -14,16 +14,18 @@ from visual_search.kernels.runs import GALLERY_LIMIT, RunHits
 from visual_search.kernels.text_files import (
     RUN,
     SHOWN,
+    Layout,
     LongLineError,
     Problem,
     Source,
     Span,
+    Table,
     TextFile,
     raise_problems,
 )
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["join_run"]
+__all__ = ["join_run", "read_table"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -88,3 +90,19 @@ def _read(text: TextFile, spans: list[Span], judged: _compiled.Judged, *, groupe
     for later in readers[1:]:
         readers[0].absorb(later)
     return readers[0]
+
+
+def read_table(source: Source, layout: Layout) -> Table:
+    """Read a TREC file whole; see `visual_search.kernels.plain.read_table`."""
+    reader = _compiled.TableReader(len(layout.columns), layout.value_column, SHOWN)
+    with TextFile(source) as text:
+        try:
+            for block in text.blocks():
+                reader.feed(block)
+        except LongLineError:
+            reader.stop_at_long_line()
+    reader.finish()
+    found = [Problem(*problem) for problem in reader.problems()]
+    raise_problems(text.name, found, reader.problem_count, layout, empty=reader.records == 0)
+    queries, items, query, item, value, rank = reader.table()
+    return Table(queries, items, query, item, value, rank if reader.ranked else None)

@@ -33,4 +33,15 @@ inline bool good_line(const Line& line, std::int64_t number, bool ascii, std::si
     return true;
 }
 
+// The rank column as a whole number, up to a little over a thousand million.
+inline bool parse_rank(std::string_view text, std::int32_t& rank) {
+    std::int64_t number = 0;
+    for (const char digit : text) {
+        if (!is_digit(digit) || number > 100'000'000) return false;
+        number = 10 * number + (digit - '0');
+    }
+    rank = static_cast<std::int32_t>(number);
+    return true;
+}
+
 }  // namespace kernels

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from visual_search.kernels.plain_runs import join_run
+from visual_search.kernels.plain_tables import read_table
 
-__all__ = ["join_run"]
+__all__ = ["join_run", "read_table"]

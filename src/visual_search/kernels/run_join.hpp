@@ -151,21 +151,10 @@ class RunReader {
         if (current_.query < 0 || fields[0] != current_name_) select(fields[0]);
         std::string_view item = fields[2];
         if (!grouped_) item = arena_.keep(item);
+        std::int32_t rank = 0;
+        ranked_ &= parse_rank(fields[3], rank);  // without one in every line no rank is believed
         List& list = grouped_ ? current_ : lists_[std::size_t(current_.query)];
-        list.entries.push_back({item.data(), static_cast<std::uint32_t>(item.size()), -1, rank_of(fields[3]), score, lines_});
-    }
-
-    // The rank column as a whole number; without one in every line no rank is believed.
-    std::int32_t rank_of(std::string_view text) {
-        std::int64_t rank = 0;
-        for (const char digit : text) {
-            if (!is_digit(digit) || rank > 100'000'000) {
-                ranked_ = false;
-                return 0;
-            }
-            rank = 10 * rank + (digit - '0');
-        }
-        return static_cast<std::int32_t>(rank);
+        list.entries.push_back({item.data(), static_cast<std::uint32_t>(item.size()), -1, rank, score, lines_});
     }
 
     std::pair<std::int64_t, bool> see(std::string_view query) {

@@ -26,11 +26,14 @@ __all__ = [
     "Problem",
     "Source",
     "Span",
+    "Table",
     "TextFile",
     "raise_problems",
 ]
 
 Block: TypeAlias = npt.NDArray[np.uint8]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 Span: TypeAlias = tuple[int, int | None]
 
@@ -194,6 +197,33 @@ class Layout:
 
 RUN = Layout(("query", "Q0", "item", "rank", "score", "tag"), "score")
 QRELS = Layout(("query", "iteration", "item", "grade"), "grade")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """The lines of a file as arrays.
+
+    Attributes
+    ----------
+    queries, items : list of str
+        The distinct ids, in order of their first appearance.
+    query, item : int64 arrays of shape (lines,)
+        For each line its query and item, as places in those lists.
+    value : float64 array of shape (lines,)
+        Grade or score.
+    rank : int64 array of shape (lines,) or None
+        A run's rank column; None where it is not made of whole numbers.
+    """
+
+    queries: list[str]
+    items: list[str]
+    query: Int64Array
+    item: Int64Array
+    value: FloatArray
+    rank: Int64Array | None
+
+    def __len__(self) -> int:
+        return len(self.value)
 
 
 def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layout, *, empty: bool) -> None:
