@@ -78,15 +78,15 @@ def _combined(pair: Int64Array, grades: FloatArray, count: int, combine: str | N
     starts = np.searchsorted(pair[order], np.arange(count))
     sizes = np.bincount(pair, minlength=count)
     if combine == "mean":
-        return np.bincount(pair, weights=grades, minlength=count) / sizes
+        return (np.bincount(pair, weights=grades, minlength=count) / sizes).astype(np.float64)
     if combine == "max":
-        return ordered[starts + sizes - 1]
+        return np.take(ordered, starts + sizes - 1)
     if combine == "median":
-        return (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
+        return (np.take(ordered, starts + (sizes - 1) // 2) + np.take(ordered, starts + sizes // 2)) / 2
     if combine == "majority":
         # The most frequent grade; of several, the lowest.
         return np.array([_most_frequent(ordered[s : s + n]) for s, n in zip(starts, sizes, strict=True)])
-    return ordered[starts]
+    return np.take(ordered, starts)
 
 
 def _most_frequent(grades: FloatArray) -> float:

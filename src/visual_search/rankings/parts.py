@@ -98,11 +98,12 @@ def of_similarity(
 def _check_finite(values: AnyArray, queries: Ids, items: Ids, first: int) -> None:
     finite = np.isfinite(values)
     if not finite.all():
-        # Named here, since a NaN that is cut off would otherwise never be seen.
+        # Named here: a NaN that is cut off would otherwise never be seen.
         pairs = [(queries[row + first], items[column]) for row, column in np.argwhere(~finite)[:5].tolist()]
+        count = int((~finite).sum())
         raise NonFiniteError(
-            f"similarity: {int((~finite).sum())} values are NaN or infinite, first (query, item): {first_few(pairs)}; "
-            "mend the vectors they come from"
+            f"similarity: {count} values are NaN or infinite, first (query, item): {first_few(pairs)}; mend "
+            "the vectors they come from"
         )
 
 

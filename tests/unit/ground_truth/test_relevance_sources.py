@@ -163,7 +163,7 @@ def test_several_judges(combine: Any, grade: float) -> None:
 
 
 def test_several_judges_need_a_stated_rule() -> None:
-    table = {"query": ["q", "q", "q"], "item": ["a", "a", "b"], "grade": [1, 1, 2]}
+    table: dict[str, list[Any]] = {"query": ["q", "q", "q"], "item": ["a", "a", "b"], "grade": [1, 1, 2]}
     with pytest.raises(DuplicateIdError, match="combine= one of mean, median"):
         Relevance.from_judgements(table)
     assert judged(Relevance.from_judgements({key: values[1:] for key, values in table.items()})) == {

@@ -106,6 +106,11 @@ class AP(Measure):
         return "zero" if self.cut == "relevant" else "undefined"
 
     @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return (self.denominator, self.cut, self.interpolation) == ("all", "rank", "none")
+
+    @property
     def words(self) -> str:
         """What the number is."""
         if self.cut == "relevant":

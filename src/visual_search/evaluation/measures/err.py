@@ -66,7 +66,6 @@ class ERR(Measure):
     """
 
     perfect: ClassVar[float | None] = None
-    grows_with_k: ClassVar[bool] = True
 
     max_grade: float = number(None, about="the highest grade of the scale", low=1)
     k: int | str | None = cutoff(required=False)
@@ -75,6 +74,11 @@ class ERR(Measure):
     def on_empty(self) -> EmptyRule:
         """What a query without relevant items is."""
         return "zero"
+
+    @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return True
 
     @property
     def words(self) -> str:

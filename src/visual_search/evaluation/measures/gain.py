@@ -101,12 +101,16 @@ class DCG(_Discounted):
 
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
     perfect: ClassVar[float | None] = None
-    grows_with_k: ClassVar[bool] = True
 
     @property
     def on_empty(self) -> EmptyRule:
         """What a query without relevant items is."""
         return "zero"
+
+    @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return True
 
     @property
     def words(self) -> str:

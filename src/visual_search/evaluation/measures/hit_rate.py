@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,8 +61,6 @@ class HitRate(Measure):
     [0.0, 0.5, 1.0]
     """
 
-    grows_with_k: ClassVar[bool] = True
-
     k: int | str | None = cutoff()
     rel: float = threshold()
 
@@ -70,6 +68,11 @@ class HitRate(Measure):
     def on_empty(self) -> EmptyRule:
         """What a query without relevant items is."""
         return "zero"
+
+    @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return True
 
     @property
     def words(self) -> str:

@@ -79,10 +79,10 @@ class Measure(ABC):
         A tie rule that overrides the call's; "call" leaves it to the call.
     """
 
-    # Declared by each family; a test holds the families to them.
+    # Declared by each family; `visual_search.testing.measure_contract` holds the families to them. ``perfect`` is
+    # the value of the whole list by falling grade, None where it depends on the judgements.
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     perfect: ClassVar[float | None] = 1.0
-    grows_with_k: ClassVar[bool] = False
     higher_is_better: ClassVar[bool] = True
     averages: ClassVar[tuple[str, ...]] = ("macro", "median")
 
@@ -123,6 +123,11 @@ class Measure(ABC):
     def on_empty(self) -> EmptyRule:
         """What a query without relevant items is: undefined, 0 and counted, or counted as any other."""
         return "undefined"
+
+    @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return False
 
     @property
     def words(self) -> str:

@@ -51,7 +51,6 @@ class RBP(Measure):
     """
 
     perfect: ClassVar[float | None] = None
-    grows_with_k: ClassVar[bool] = True
 
     p: float = number(0.8, about="probability to go on to the next item", low=0, high=1, open_ends=True, named=True)
     k: int | str | None = cutoff(required=False)
@@ -61,6 +60,11 @@ class RBP(Measure):
     def on_empty(self) -> EmptyRule:
         """What a query without relevant items is."""
         return "zero"
+
+    @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return True
 
     @property
     def words(self) -> str:

@@ -56,7 +56,6 @@ class Recall(Measure):
     ('Recall(denominator=all)@5', 'Recall(denominator=min)@10')
     """
 
-    grows_with_k: ClassVar[bool] = True
     averages: ClassVar[tuple[str, ...]] = ("macro", "micro", "median")
 
     denominator: str = choice(
@@ -69,6 +68,11 @@ class Recall(Measure):
         super().__post_init__()
         if self.denominator == "min" and self.k is None:
             raise InputError("Recall: denominator=min needs a k; without one R is never capped")
+
+    @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return self.denominator == "all"
 
     @property
     def words(self) -> str:

@@ -56,6 +56,11 @@ class RR(Measure):
     rel: float = threshold()
 
     @property
+    def never_falls_with_k(self) -> bool:
+        """Whether a deeper cut-off never gives less."""
+        return True
+
+    @property
     def words(self) -> str:
         """What the number is."""
         return "1 / rank of the first relevant item" + ("" if self.k is None else f", 0 when beyond rank {self.k}")
