@@ -1,12 +1,13 @@
 """The run join as a reader of its description would write it, one line and one pair at a time."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.runs import GALLERY_LIMIT, RunHits
+from visual_search.kernels.joined import GALLERY_LIMIT, JudgedNames, ListHits, RunHits, ScoreKind
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -59,14 +60,7 @@ def rank_is_against_scores(ranked: list[tuple[str, str, float]]) -> bool:
     )
 
 
-def joined(
-    text: bytes,
-    queries: Sequence[str],
-    items: Sequence[str],
-    offsets: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    ignored: npt.NDArray[np.bool_],
-) -> RunHits:
+def joined(text: bytes, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
     read: dict[str, list[tuple[str, str, float]]] = {}
     for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         fields = fields_of(line, 6)
@@ -75,45 +69,58 @@ def joined(
             read.setdefault(query, []).append((item, rank, float(score)))
     lists = {query: [(item, score) for item, _, score in ranked] for query, ranked in read.items()}
     ranks_are_numbers = all(re.fullmatch("[0-9]+", rank) for ranked in read.values() for _, rank, _ in ranked)
+    ordered = {query: sorted(ranked, key=lambda pair: -pair[1]) for query, ranked in lists.items()}
+    if scores == "float32":
+        with np.errstate(over="ignore"):
+            ordered = {q: [(item, float(np.float32(score))) for item, score in pairs] for q, pairs in ordered.items()}
+    elif scores == "positive":
+        ordered = {query: [pair for pair in ranked if pair[1] > 0] for query, ranked in ordered.items()}
+    gallery = len({item for ranked in lists.values() for item, _ in ranked})
+    return RunHits(
+        list_hits(ordered, judged.queries, [judged.items[row] for row in judged.rows], judged.offsets, judged.ignored),
+        unjudged_queries=tuple(query for query in lists if query not in set(judged.queries)),
+        gallery_size=gallery if gallery <= GALLERY_LIMIT else None,
+        lists=len(lists),
+        against_rank=sum(map(rank_is_against_scores, read.values())) if ranks_are_numbers else 0,
+    )
+
+
+def id_key(item: Any) -> Any:
+    return item.encode() if isinstance(item, str) else item
+
+
+def list_hits(
+    lists: Mapping[Any, list[tuple[Any, float]]],
+    queries: Sequence[Any],
+    items: Sequence[Any],
+    offsets: npt.NDArray[np.int64],
+    ignored: npt.NDArray[np.bool_],
+) -> ListHits:
+    """Count by comparing every pair; ``items`` has the item of each judged pair."""
     hits: list[tuple[int, int, int, int, int]] = []
     bounds, lengths, n_ignored, listed, ends = [0], [], [], [], []
     for number, query in enumerate(queries):
-        ranked = sorted(lists.get(query, []), key=lambda pair: -pair[1])
-        entries = range(int(offsets[number]), int(offsets[number + 1]))
-        judged = {items[rows[entry]]: entry for entry in entries}
-        kept = [pair for pair in ranked if not (pair[0] in judged and ignored[judged[pair[0]]])]
+        ranked = lists.get(query, [])
+        pairs = {items[entry]: entry for entry in range(int(offsets[number]), int(offsets[number + 1]))}
+        kept = [pair for pair in ranked if not (pair[0] in pairs and ignored[pairs[pair[0]]])]
         for place, (item, score) in enumerate(kept):
-            if item in judged:
+            if item in pairs:
                 level = [(at, other) for at, (other, theirs) in enumerate(kept) if theirs == score]
-                hits.append(
-                    (
-                        judged[item],
-                        sum(theirs > score for _, theirs in kept),
-                        len(level),
-                        sum(at < place for at, _ in level),
-                        sum(other.encode() > item.encode() for _, other in level),
-                    )
-                )
+                above = sum(theirs > score for _, theirs in kept)
+                before = sum(at < place for at, _ in level)
+                greater = sum(id_key(other) > id_key(item) for _, other in level)
+                hits.append((pairs[item], above, len(level), before, greater))
         bounds.append(len(hits))
         lengths.append(len(kept))
         n_ignored.append(len(ranked) - len(kept))
         listed.append(len(ranked) if query in lists else -1)
         ends.append(len(ranked) > 1 and ranked[-1][1] == ranked[-2][1])
-    gallery = len({item for ranked in lists.values() for item, _ in ranked})
     columns = np.array(hits, dtype=np.int64).reshape(-1, 5).T
-    return RunHits(
+    return ListHits(
         np.array(lengths, dtype=np.int64),
         np.array(n_ignored, dtype=np.int64),
         np.array(listed, dtype=np.int64),
         np.array(ends, dtype=np.bool_),
         np.array(bounds, dtype=np.int64),
-        columns[0],
-        columns[1],
-        columns[2],
-        columns[3],
-        columns[4],
-        unjudged_queries=tuple(query for query in lists if query not in set(queries)),
-        gallery_size=gallery if gallery <= GALLERY_LIMIT else None,
-        lists=len(lists),
-        against_rank=sum(map(rank_is_against_scores, read.values())) if ranks_are_numbers else 0,
+        *columns,
     )

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from visual_search.errors import FileFormatError
 from visual_search.kernels import compiled, plain, text_files
-from visual_search.kernels.runs import RunHits
+from visual_search.kernels.joined import SCORE_KINDS, JudgedNames, RunHits, ScoreKind
 
 
 def _sibling(name: str) -> ModuleType:
@@ -32,8 +32,8 @@ def _sibling(name: str) -> ModuleType:
 
 oracle = _sibling("run_oracle")
 TWINS = [pytest.param(compiled, id="compiled"), pytest.param(plain, id="plain")]
-Judged = tuple[list[str], list[str], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
+ONE_PAIR = JudgedNames(["q"], ["a"], np.array([0, 1]), np.array([0]), np.array([False]))
 QUERIES = ["q1", "q2", "Größe", "q" * 70, "7"]
 ITEMS = ["a", "b", "ab", "d12345678", "d123456789", "é", "z" * 64, "z" * 65, "z" * 66, "日本語", "d1234567"]
 SCORES = ["1", "1.0", "+1", "2.5", "-3e-2", ".5", "5.", "0", "-0", "1e300", "0.1", "0.10000000000000001", "1E-400"]
@@ -41,22 +41,25 @@ SCORES += ["123456789012345678", "0.30000000000000004", "9007199254740993", "1e2
 BLANKS = [" ", "\t", "  ", " \t\v\f "]
 
 
-def same(one: RunHits, other: RunHits) -> None:
-    for field in dataclasses.fields(RunHits):
+def same(one: Any, other: Any) -> None:
+    for field in dataclasses.fields(one):
         mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        if dataclasses.is_dataclass(mine):
+            same(mine, theirs)
+            continue
         assert np.array_equal(mine, theirs), (field.name, mine, theirs)
         assert not isinstance(mine, np.ndarray) or mine.dtype == theirs.dtype, field.name
 
 
 @st.composite
-def judged_pairs(draw: st.DrawFn) -> Judged:
+def judged_pairs(draw: st.DrawFn) -> JudgedNames:
     queries = draw(st.lists(st.sampled_from([*QUERIES, "absent", "a\udc00"]), unique=True, max_size=5))
     items = [*ITEMS, "a of a", "never", "x\0", "a\0", "\ud800"]
     rows = [draw(st.lists(st.sampled_from(range(len(items))), unique=True, max_size=6)) for _ in queries]
     offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     flat = np.array([row for some in rows for row in some], dtype=np.int64)
     ignored = np.array(draw(st.lists(st.booleans(), min_size=len(flat), max_size=len(flat))), dtype=np.bool_)
-    return queries, items, offsets, flat, ignored
+    return JudgedNames(queries, items, offsets, flat, ignored)
 
 
 @st.composite
@@ -80,16 +83,16 @@ def good_runs(draw: st.DrawFn) -> bytes:
 
 
 @settings(deadline=None)
-@given(good_runs().filter(lambda text: b"Q0" in text), judged_pairs())
-def test_both_find_what_one_line_at_a_time_finds(text: bytes, judged: Judged) -> None:
-    expected = oracle.joined(text, *judged)
-    same(compiled.join_run(io.BytesIO(text), *judged), expected)
-    same(plain.join_run(io.BytesIO(text), *judged), expected)
+@given(good_runs().filter(lambda text: b"Q0" in text), judged_pairs(), st.sampled_from(SCORE_KINDS))
+def test_both_find_what_one_line_at_a_time_finds(text: bytes, judged: JudgedNames, scores: ScoreKind) -> None:
+    expected = oracle.joined(text, judged, scores=scores)
+    same(compiled.join_run(io.BytesIO(text), judged, scores=scores), expected)
+    same(plain.join_run(io.BytesIO(text), judged, scores=scores), expected)
 
 
-def message(join: Callable[..., RunHits], text: bytes, judged: Judged) -> str | None:
+def message(join: Callable[..., RunHits], text: bytes, judged: JudgedNames) -> str | None:
     try:
-        join(io.BytesIO(text), *judged)
+        join(io.BytesIO(text), judged)
     except FileFormatError as error:
         return str(error)
     return None
@@ -109,7 +112,7 @@ def bad_runs(draw: st.DrawFn) -> bytes:
 
 @settings(deadline=None)
 @given(bad_runs(), judged_pairs())
-def test_both_list_every_fault_in_the_same_words(text: bytes, judged: Judged) -> None:
+def test_both_list_every_fault_in_the_same_words(text: bytes, judged: JudgedNames) -> None:
     faults = oracle.faults_of(text)
     mine = message(compiled.join_run, text, judged)
     assert mine == message(plain.join_run, text, judged)
@@ -125,14 +128,14 @@ def test_both_list_every_fault_in_the_same_words(text: bytes, judged: Judged) ->
 
 @settings(deadline=None)
 @given(st.binary(max_size=400), judged_pairs())
-def test_random_bytes_get_one_answer(text: bytes, judged: Judged) -> None:
+def test_random_bytes_get_one_answer(text: bytes, judged: JudgedNames) -> None:
     faults = oracle.faults_of(text)
     mine = message(compiled.join_run, text, judged)
     assert mine == message(plain.join_run, text, judged)
     assert (mine is None or "no lines" in mine) == (not faults)
 
 
-def big_run(seed: int, *, shuffled: bool = False) -> tuple[bytes, Judged]:
+def big_run(seed: int, *, shuffled: bool = False) -> tuple[bytes, JudgedNames]:
     """Some thousand lines with ties, so that parts and blocks of the file divide lists and lines."""
     rng = np.random.default_rng(seed)
     lines, offsets, rows = [], [0], []
@@ -145,7 +148,7 @@ def big_run(seed: int, *, shuffled: bool = False) -> tuple[bytes, Judged]:
         offsets.append(len(rows))
     if shuffled:
         rng.shuffle(lines)
-    judged = (
+    judged = JudgedNames(
         [f"q{query}" for query in range(40)],
         [f"d{item}" for item in range(500)],
         np.array(offsets),
@@ -168,7 +171,7 @@ def test_blocks_and_threads_change_nothing(  # noqa: PLR0917 - one argument per 
     monkeypatch.setattr(text_files, "BLOCK_BYTES", block)
     for module in ("visual_search.kernels.compiled", "visual_search.kernels.plain_runs"):
         monkeypatch.setattr(f"{module}._LEAST_BYTES", 1000)
-    same(twin.join_run(tmp_path / "run", *judged), oracle.joined(text, *judged))
+    same(twin.join_run(tmp_path / "run", judged), oracle.joined(text, judged))
 
 
 @pytest.mark.parametrize("twin", TWINS)
@@ -186,7 +189,7 @@ def test_faults_keep_their_lines_in_every_part(
     for module in ("visual_search.kernels.compiled", "visual_search.kernels.plain_runs"):
         monkeypatch.setattr(f"{module}._LEAST_BYTES", 1000)
     with pytest.raises(FileFormatError) as caught:
-        twin.join_run(tmp_path / "run", *judged)
+        twin.join_run(tmp_path / "run", judged)
     found = [int(number) for number in re.findall(r"line (\d+): ", str(caught.value))]
     assert found == [number for number, _ in oracle.faults_of(bad)] == [101, 2501, 3002]
 
@@ -195,7 +198,7 @@ def test_faults_keep_their_lines_in_every_part(
 def test_only_the_first_faults_are_listed_and_all_are_counted(twin: ModuleType) -> None:
     text = b"".join(b"q Q0 a 1 %d t\n" % (i % 2) if i % 3 else b"bad\n" for i in range(3000))
     with pytest.raises(FileFormatError) as caught:
-        twin.join_run(io.BytesIO(text), ["q"], ["a"], np.array([0, 1]), np.array([0]), np.array([False]))
+        twin.join_run(io.BytesIO(text), ONE_PAIR)
     lines = str(caught.value).splitlines()
     assert lines[0] == "the stream: 2999 problems"
     assert [int(re.findall(r"line (\d+):", line)[0]) for line in lines[1:51]] == [1, *range(3, 52)]
@@ -207,10 +210,10 @@ def test_gzip_is_read_by_content_and_damage_is_named(twin: ModuleType, tmp_path:
     text, judged = big_run(5)
     packed = gzip.compress(text)
     (tmp_path / "run.txt").write_bytes(packed)
-    same(twin.join_run(tmp_path / "run.txt", *judged), oracle.joined(text, *judged))
+    same(twin.join_run(tmp_path / "run.txt", judged), oracle.joined(text, judged))
     (tmp_path / "cut").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(FileFormatError, match="a damaged gzip file"):
-        twin.join_run(tmp_path / "cut", *judged)
+        twin.join_run(tmp_path / "cut", judged)
 
 
 @pytest.mark.parametrize("twin", TWINS)
@@ -221,7 +224,7 @@ def test_a_line_without_end_does_not_fill_the_memory(
     monkeypatch.setenv("VISUAL_SEARCH_THREADS", threads)
     (tmp_path / "run").write_bytes(b"q Q0 a 1 1 t\n" + b"x" * (20 << 20) + b"\nbad\n")
     with pytest.raises(FileFormatError) as caught:
-        twin.join_run(tmp_path / "run", ["q"], ["a"], np.array([0, 1]), np.array([0]), np.array([False]))
+        twin.join_run(tmp_path / "run", ONE_PAIR)
     assert str(caught.value).endswith("1 problem\n  - line 2: longer than 1048576 bytes; is this a text file?")
 
 
@@ -235,4 +238,4 @@ def test_a_stream_that_cannot_go_back_is_read_once() -> None:
 
     text, judged = big_run(6, shuffled=True)
     for twin in (compiled, plain):
-        same(twin.join_run(Pipe(text), *judged), oracle.joined(text, *judged))
+        same(twin.join_run(Pipe(text), judged), oracle.joined(text, judged))

@@ -1,15 +1,19 @@
 // What Python sees of the compiled kernels. Every loop runs without the interpreter's lock.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "arrays.hpp"
+#include "id_join.hpp"
 #include "run_join.hpp"
 #include "table_reader.hpp"
 
@@ -110,10 +114,10 @@ nb::list unjudged_queries(const RunReader& reader) {
 
 // Lists in the order of the judged queries, and their hits: (length, ignored, listed, ends_tied, offsets, entry,
 // above, tied, listed place, falling place); a query without a list has -1 in `listed`.
-nb::tuple collected(const RunReader& reader, std::size_t queries) {
+nb::tuple in_order(const Found& found, std::size_t queries) {
     std::vector<std::int64_t> length(queries, 0), ignored(queries, 0), listed(queries, -1), offsets(queries + 1, 0);
     std::vector<std::uint8_t> ends_tied(queries, 0);
-    for (const Summary& list : reader.summaries()) {
+    for (const Summary& list : found.summaries) {
         const auto q = static_cast<std::size_t>(list.query);
         length[q] = list.length;
         ignored[q] = list.ignored;
@@ -122,10 +126,10 @@ nb::tuple collected(const RunReader& reader, std::size_t queries) {
         offsets[q + 1] = list.hits;
     }
     for (std::size_t q = 0; q < queries; ++q) offsets[q + 1] += offsets[q];
-    const std::size_t total = reader.hits().size();
+    const std::size_t total = found.hits.size();
     std::vector<std::int64_t> entry(total), above(total), tied(total), place(total), falling(total);
-    const Hit* hit = reader.hits().data();
-    for (const Summary& list : reader.summaries()) {
+    const Hit* hit = found.hits.data();
+    for (const Summary& list : found.summaries) {
         const auto begin = static_cast<std::size_t>(offsets[std::size_t(list.query)]);
         for (std::size_t at = begin; at < begin + static_cast<std::size_t>(list.hits); ++at, ++hit) {
             entry[at] = hit->entry;
@@ -141,6 +145,36 @@ nb::tuple collected(const RunReader& reader, std::size_t queries) {
                           owned(std::move(falling)));
 }
 
+template <class Id, class Score>
+void read_ids(IdJoin& join, InMatrix<Id> ids, std::optional<InMatrix<Score>> scores, std::int64_t first,
+              std::int64_t last, std::optional<std::int64_t> pad, In<std::int64_t> query_of, In<std::int64_t> offsets,
+              In<std::int64_t> judged_ids, In<bool> ignored) {
+    const auto lists = static_cast<std::int64_t>(ids.shape(0));
+    bool sound = 0 <= first && first <= last && last <= lists && query_of.size() == ids.shape(0) &&
+                 judged_ids.size() == ignored.size() && offsets.size() > 0 &&
+                 offsets(offsets.size() - 1) == static_cast<std::int64_t>(judged_ids.size()) && offsets(0) == 0 &&
+                 std::is_sorted(offsets.data(), offsets.data() + offsets.size());
+    sound = sound && (!scores || (scores->shape(0) == ids.shape(0) && scores->shape(1) == ids.shape(1)));
+    for (std::int64_t list = first; sound && list < last; ++list) {
+        sound = query_of(list) >= -1 && query_of(list) < static_cast<std::int64_t>(offsets.size()) - 1;
+    }
+    if (!sound) throw std::invalid_argument("lists, queries and judged pairs do not fit");
+    const JudgedIds judged{offsets.data(), judged_ids.data(), reinterpret_cast<const std::uint8_t*>(ignored.data()),
+                           query_of.data()};
+    const nb::gil_scoped_release unlocked;
+    join.read(ids.data(), scores ? scores->data() : nullptr, static_cast<std::int64_t>(ids.shape(1)), first, last,
+              pad.has_value(), pad.value_or(0), judged);
+}
+
+nb::tuple as_tuple(const Offence& offence) { return nb::make_tuple(offence.count, offence.list, offence.place); }
+
+template <class Id, class Score>
+void def_read_ids(nb::class_<IdJoin>& type) {
+    type.def("read", &read_ids<Id, Score>, "ids"_a.noconvert(), "scores"_a.noconvert().none(), "first"_a, "last"_a,
+             "pad"_a.none(), "query_of"_a.noconvert(), "offsets"_a.noconvert(), "judged_ids"_a.noconvert(),
+             "ignored"_a.noconvert());
+}
+
 }  // namespace
 
 }  // namespace kernels
@@ -150,20 +184,35 @@ NB_MODULE(_compiled, module) {
     nb::class_<Judged>(module, "Judged")
         .def("__init__", &make_judged, "queries"_a, "items"_a, "offsets"_a, "rows"_a, "ignored"_a);
     nb::class_<RunReader>(module, "RunReader")
-        .def(nb::init<const Judged&, bool, bool, std::size_t, std::size_t>(), "judged"_a, "grouped"_a, "head_open"_a,
-             "shown"_a, "gallery_limit"_a, nb::keep_alive<1, 2>())
+        .def(nb::init<const Judged&, int, bool, bool, std::size_t, std::size_t>(), "judged"_a, "scores"_a,
+             "grouped"_a, "head_open"_a, "shown"_a, "gallery_limit"_a, nb::keep_alive<1, 2>())
         .def("feed", &feed<RunReader>, "block"_a)
         .def("stop_at_long_line", &RunReader::stop_at_long_line)
         .def("finish", &RunReader::finish, nb::call_guard<nb::gil_scoped_release>())
         .def("absorb", &RunReader::absorb, "later"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("problems", &first_problems<RunReader>)
         .def("unjudged_queries", &unjudged_queries)
-        .def("collected", &collected, "queries"_a)
+        .def(
+            "in_order", [](const RunReader& reader, std::size_t n) { return in_order(reader.found(), n); },
+            "queries"_a)
         .def_prop_ro("interleaved", &RunReader::interleaved)
         .def_prop_ro("against_rank", &RunReader::against_rank)
         .def_prop_ro("lists", [](const RunReader& reader) { return reader.seen().size(); })
         .def_prop_ro("gallery", &RunReader::gallery)
         .def_prop_ro("problem_count", [](RunReader& reader) { return reader.problems().total(); });
+    nb::class_<IdJoin> id_join(module, "IdJoin");
+    id_join.def(nb::init<std::size_t>(), "gallery_limit"_a)
+        .def("absorb", &IdJoin::absorb, "later"_a)
+        .def(
+            "in_order", [](const IdJoin& join, std::size_t n) { return in_order(join.found, n); }, "queries"_a)
+        .def_prop_ro("not_finite", [](const IdJoin& join) { return as_tuple(join.not_finite); })
+        .def_prop_ro("rising", [](const IdJoin& join) { return as_tuple(join.rising); })
+        .def_prop_ro("repeated", [](const IdJoin& join) { return as_tuple(join.repeated); })
+        .def_prop_ro("gallery", &IdJoin::gallery);
+    def_read_ids<std::int64_t, double>(id_join);
+    def_read_ids<std::int64_t, float>(id_join);
+    def_read_ids<std::int32_t, double>(id_join);
+    def_read_ids<std::int32_t, float>(id_join);
     nb::class_<TableReader>(module, "TableReader")
         .def(nb::init<std::size_t, std::size_t, std::size_t>(), "columns"_a, "value_column"_a, "shown"_a)
         .def("feed", &feed<TableReader>, "block"_a)

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "good_lines.hpp"
+#include "list_join.hpp"
 #include "names.hpp"
 
 namespace kernels {
@@ -30,24 +30,8 @@ struct Judged {
     }
 };
 
-// A judged item of a list.
-struct Hit {
-    std::int64_t entry;    // of Judged
-    std::int64_t above;    // items of the list that score strictly higher
-    std::int64_t tied;     // items of the list that have this score, the hit included
-    std::int64_t listed;   // of these, how many come before it in the file
-    std::int64_t falling;  // of these, how many have a greater id
-};
-
-// A list of a judged query; its hits follow those of the list before it.
-struct Summary {
-    std::int64_t query;
-    std::int64_t length;  // ignored items taken out, as everywhere
-    std::int64_t ignored;
-    std::int64_t listed;     // with ignored items
-    std::int64_t hits;
-    bool ends_tied;  // the last two scores, of ignored items too, are equal
-};
+// What is done with scores before they are compared: nothing, rounded to float32, or those above 0 kept.
+enum class Scores { as_given = 0, rounded = 1, positive = 2 };
 
 struct Entry {
     const char* item;
@@ -57,7 +41,7 @@ struct Entry {
     double score;
     std::int64_t line;
 
-    std::string_view name() const { return {item, length}; }
+    std::string_view id() const { return {item, length}; }
 };
 
 struct List {
@@ -71,8 +55,14 @@ class RunReader {
     // grouped: each query's lines stand together, so that a list is complete when the next begins; if that turns out
     // wrong, interleaved() says so and the file has to be read again with grouped = false, which keeps every list.
     // head_open: the file is read from the middle, so that the first list may have begun before.
-    RunReader(const Judged& judged, bool grouped, bool head_open, std::size_t shown, std::size_t gallery_limit)
-        : judged_(judged), grouped_(grouped), head_open_(head_open), problems_(shown), gallery_(gallery_limit) {}
+    RunReader(const Judged& judged, int scores, bool grouped, bool head_open, std::size_t shown,
+              std::size_t gallery_limit)
+        : judged_(judged),
+          scores_(static_cast<Scores>(scores)),
+          grouped_(grouped),
+          head_open_(head_open),
+          problems_(shown),
+          gallery_(gallery_limit) {}
 
     // Takes the whole lines of a block and tells how many bytes they are.
     std::size_t feed(const char* bytes, std::size_t size) {
@@ -121,8 +111,7 @@ class RunReader {
             current_.safe = 0;
             current_.query = seen_.find(later.seen_[later.current_.query]);
             append(later.current_, lines_);
-            summaries_.insert(summaries_.end(), later.summaries_.begin(), later.summaries_.end());
-            hits_.insert(hits_.end(), later.hits_.begin(), later.hits_.end());
+            found_.absorb(later.found_);
         }
         interleaved_ |= later.interleaved_;
         ranked_ &= later.ranked_;
@@ -136,8 +125,7 @@ class RunReader {
     bool interleaved() const { return interleaved_; }
     Problems& problems() { return problems_; }
     std::size_t gallery() const { return gallery_.count(); }
-    const std::vector<Summary>& summaries() const { return summaries_; }
-    const std::vector<Hit>& hits() const { return hits_; }
+    const Found& found() const { return found_; }
     const Names& seen() const { return seen_; }
     // The judged query of each seen one, -1 where it has no judgements.
     const std::vector<std::int64_t>& judged_query() const { return judged_query_; }
@@ -195,13 +183,13 @@ class RunReader {
     static void rescue(List& list, Arena& arena) {
         for (; list.safe < list.entries.size(); ++list.safe) {
             Entry& entry = list.entries[list.safe];
-            entry.item = arena.keep(entry.name()).data();
+            entry.item = arena.keep(entry.id()).data();
         }
     }
 
     void append(const List& list, std::int64_t lines_before) {
         for (Entry entry : list.entries) {
-            entry.item = arena_.keep(entry.name()).data();
+            entry.item = arena_.keep(entry.id()).data();
             entry.line += lines_before;
             current_.entries.push_back(entry);
         }
@@ -215,24 +203,22 @@ class RunReader {
         match(list, query);
         against_rank_ += ranked_ && is_against_rank(list.entries);
         if (query < 0) return;
-        std::vector<Entry>& entries = list.entries;
+        prepare(list.entries);
+        join_.add(list.entries, query, judged_.offsets[std::size_t(query)], judged_.ignored.data(), found_);
+    }
+
+    // Puts a list in order and its scores in the form in which they are compared.
+    void prepare(std::vector<Entry>& entries) const {
         const auto higher = [](const Entry& a, const Entry& b) { return a.score > b.score; };
-        const auto n = static_cast<std::int64_t>(entries.size());
         if (!std::is_sorted(entries.begin(), entries.end(), higher)) {
             std::stable_sort(entries.begin(), entries.end(), higher);
         }
-        places_.clear();
-        left_out_.clear();
-        const std::int64_t begin = judged_.offsets[std::size_t(query)];
-        for (std::int64_t place = 0; place < n; ++place) {
-            const std::int32_t judged = entries[std::size_t(place)].judged;
-            if (judged < 0) continue;
-            (judged_.ignored[std::size_t(begin + judged)] ? left_out_ : places_).push_back(place);
+        if (scores_ == Scores::rounded) {
+            for (Entry& entry : entries) entry.score = static_cast<double>(static_cast<float>(entry.score));
+        } else if (scores_ == Scores::positive) {
+            const auto first = std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.score <= 0; });
+            entries.erase(first, entries.end());
         }
-        const auto ignored = static_cast<std::int64_t>(left_out_.size());
-        const bool ends_tied = n >= 2 && entries[std::size_t(n - 1)].score == entries[std::size_t(n - 2)].score;
-        summaries_.push_back({query, n - ignored, ignored, n, static_cast<std::int64_t>(places_.size()), ends_tied});
-        for (std::size_t first = 0; first < places_.size();) first = add_group(entries, begin, first);
     }
 
     bool is_against_rank(const std::vector<Entry>& entries) {
@@ -246,53 +232,6 @@ class RunReader {
         return std::adjacent_find(by_rank.begin(), by_rank.end(), rises) != by_rank.end();
     }
 
-    // Adds the hits that share the score of the first of them, and gives the first that does not.
-    std::size_t add_group(const std::vector<Entry>& entries, std::int64_t begin, std::size_t first) {
-        const double score = entries[std::size_t(places_[first])].score;
-        std::int64_t start = places_[first];
-        std::int64_t stop = start + 1;
-        while (start > 0 && entries[std::size_t(start - 1)].score == score) --start;
-        while (stop < static_cast<std::int64_t>(entries.size()) && entries[std::size_t(stop)].score == score) ++stop;
-        const auto left_out_before = [&](std::int64_t place) {
-            return std::lower_bound(left_out_.begin(), left_out_.end(), place) - left_out_.begin();
-        };
-        const std::int64_t out = left_out_before(start);
-        const std::int64_t tied = stop - start - (left_out_before(stop) - out);
-        const std::size_t new_hits = hits_.size();
-        std::size_t last = first;
-        for (; last < places_.size() && places_[last] < stop; ++last) {
-            const std::int64_t place = places_[last];
-            const std::int64_t listed = place - start - (left_out_before(place) - out);
-            hits_.push_back({begin + entries[std::size_t(place)].judged, start - out, tied, listed, 0});
-        }
-        if (tied > 1) rank_by_id(entries, begin, start, stop, first, last, new_hits);
-        return last;
-    }
-
-    // For each hit of a group, how many of its members have a greater id: the members are sorted in between the
-    // hits, which are few, and not among themselves.
-    void rank_by_id(const std::vector<Entry>& entries, std::int64_t begin, std::int64_t start, std::int64_t stop,
-                    std::size_t first, std::size_t last, std::size_t new_hits) {
-        const std::size_t count = last - first;
-        const auto name = [&](std::size_t hit) { return entries[std::size_t(places_[first + hit])].name(); };
-        falling_.resize(count);
-        std::iota(falling_.begin(), falling_.end(), std::size_t(0));
-        std::sort(falling_.begin(), falling_.end(), [&](std::size_t a, std::size_t b) { return name(a) > name(b); });
-        greater_.assign(count + 1, 0);
-        for (std::int64_t place = start; place < stop; ++place) {
-            const Entry& member = entries[std::size_t(place)];
-            if (member.judged >= 0 && judged_.ignored[std::size_t(begin + member.judged)]) continue;
-            const auto below = std::partition_point(falling_.begin(), falling_.end(),
-                                                    [&](std::size_t hit) { return name(hit) >= member.name(); });
-            ++greater_[std::size_t(below - falling_.begin())];
-        }
-        std::int64_t so_far = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            so_far += greater_[i];
-            hits_[new_hits + falling_[i]].falling = so_far;
-        }
-    }
-
     // Tells each entry which judged item it is, and reports items that are listed twice. The judged items go into
     // the table first, so that one look per line answers both.
     void match(List& list, std::int64_t query) {
@@ -303,7 +242,7 @@ class RunReader {
             return static_cast<std::size_t>(judged_.rows[std::size_t(begin + index)]);
         };
         const auto name = [&](std::int64_t index) {
-            return index < judged ? judged_.item_names[row(index)] : entries[std::size_t(index - judged)].name();
+            return index < judged ? judged_.item_names[row(index)] : entries[std::size_t(index - judged)].id();
         };
         const auto never = [](std::int64_t) -> std::uint64_t { return 0; };  // the table does not grow
         slots_.reset(std::size_t(judged) + entries.size());
@@ -315,11 +254,11 @@ class RunReader {
         first_.assign(std::size_t(judged), -1);
         for (std::size_t e = 0; e < entries.size(); ++e) {
             Entry& entry = entries[e];
-            const std::uint64_t hash = hash_of(entry.name());
+            const std::uint64_t hash = hash_of(entry.id());
             gallery_.add(hash);
             const std::int64_t there = slots_.find_or_add(
                 hash, judged + static_cast<std::int64_t>(e),
-                [&](std::int64_t index) { return name(index) == entry.name(); }, never);
+                [&](std::int64_t index) { return name(index) == entry.id(); }, never);
             if (there < 0) continue;
             std::size_t earlier = std::size_t(there - judged);
             if (there < judged) {
@@ -331,11 +270,12 @@ class RunReader {
                 }
                 earlier = std::size_t(first);
             }
-            problems_.add(entry.line, Fault::repeated, entries[earlier].line, seen_[list.query], entry.name());
+            problems_.add(entry.line, Fault::repeated, entries[earlier].line, seen_[list.query], entry.id());
         }
     }
 
     const Judged& judged_;
+    const Scores scores_;
     const bool grouped_;
     const bool head_open_;
     bool head_done_ = false;
@@ -354,15 +294,11 @@ class RunReader {
     std::vector<List> lists_;  // by seen query, where lists are kept
     Arena arena_;
     Arena head_arena_;
-    std::vector<Summary> summaries_;
-    std::vector<Hit> hits_;
+    Found found_;
+    ListJoin<Entry> join_;
     // Work space of one list.
     Slots slots_;
     std::vector<std::int64_t> first_;
-    std::vector<std::int64_t> places_;
-    std::vector<std::int64_t> left_out_;
-    std::vector<std::size_t> falling_;
-    std::vector<std::int64_t> greater_;
 };
 
 }  // namespace kernels
