@@ -1,11 +1,21 @@
-"""Python blocks of README and docs are tests: each page runs from top to bottom in an empty folder."""
+"""What all tests share: how hypothesis behaves, and that Python blocks of README and docs are tests.
+
+Each page runs from top to bottom in an empty folder.
+"""
 
 import os
 import tempfile
 from typing import Any
 
+from hypothesis import settings
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+
+# No deadlines: a busy machine is no fault of the code. In CI the same examples every time, so that a change is judged
+# by what it changed.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
 def _enter_empty_folder(namespace: dict[str, Any]) -> None:

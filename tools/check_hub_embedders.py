@@ -1,8 +1,9 @@
 """Run the hub embedders against the real libraries, with small random models made on the spot.
 
-Run as ``pip install ".[hub]" && python tools/check_hub_embedders.py``. No weights are downloaded: each library makes
-saves a tiny model of its own, and the embedder's vectors are compared with what the library itself gives for the same
-images and texts. Prints versions and the largest difference; exits with 1 when one exceeds 1e-5.
+Run as ``pip install ".[hub]" && python tools/check_hub_embedders.py``. No weights are downloaded: each library
+makes a tiny model of its own, and the embedder's vectors are compared with what the library itself gives for the
+same images and texts. Prints versions and differences; exits with 1 when one exceeds a thousandth of the difference
+between two inputs.
 """
 
 import json
@@ -23,7 +24,7 @@ from visual_search.indexing.embedders.open_clip_hub import OpenClipEmbedder
 from visual_search.indexing.embedders.registry import create_embedder
 from visual_search.indexing.embedders.timm_hub import TimmEmbedder
 
-LIMIT = 1e-5
+LIMIT = 1e-3
 WORDS = ["a", "cat", "dog", "photo", "of", "red", "car"]
 TEXTS = ["a photo of a cat", "red car"]
 
@@ -38,10 +39,15 @@ def images() -> list[Image.Image]:
 def unit(tensor: Any) -> Any:
     """Rows of length 1 as float64 NumPy."""
     array = tensor.detach().double().numpy()
-    rows = array / np.linalg.norm(array, axis=1, keepdims=True)
-    # Random networks that say the same of everything would agree about anything.
-    assert np.abs(rows[0] - rows[1]).max() > 100 * LIMIT, "the model does not tell the inputs apart"
-    return rows
+    return array / np.linalg.norm(array, axis=1, keepdims=True)
+
+
+def difference(ours: Any, theirs: Any) -> float:
+    """Largest difference, in parts of the largest difference between two inputs.
+
+    Random networks give nearly the same vector for everything, so that an absolute difference would say nothing.
+    """
+    return float(np.abs(ours - theirs).max() / np.abs(theirs[0] - theirs[1:]).max())
 
 
 def through(embedder: Embedder) -> Any:
@@ -87,7 +93,12 @@ def save_vit(folder: Path) -> None:
     import transformers
 
     config = transformers.ViTConfig(
-        hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=32, patch_size=8
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        image_size=32,
+        patch_size=8,
     )
     transformers.ViTModel(config).save_pretrained(folder)
     transformers.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(folder)
@@ -128,7 +139,7 @@ def check_timm(folder: Path) -> dict[str, float]:
     assert again.weights_hash == embedder.weights_hash
     assert TimmEmbedder("resnet10t", pretrained=False).weights_hash != embedder.weights_hash
     print("  ", embedder.preprocessing)
-    return {"image": float(np.abs(through(embedder) - expected).max())}
+    return {"image": difference(through(embedder), expected)}
 
 
 def check_open_clip(folder: Path) -> dict[str, float]:
@@ -147,8 +158,8 @@ def check_open_clip(folder: Path) -> dict[str, float]:
     assert OpenClipEmbedder("RN50-quickgelu").weights_hash != embedder.weights_hash
     print("  ", embedder.preprocessing)
     return {
-        "image": float(np.abs(through(embedder) - expected).max()),
-        "text": float(np.abs(embedder.embed_text(TEXTS) - texts).max()),
+        "image": difference(through(embedder), expected),
+        "text": difference(embedder.embed_text(TEXTS), texts),
     }
 
 
@@ -169,7 +180,7 @@ def check_transformers(folder: Path) -> dict[str, float]:
                 expected = unit(network(pixel_values=pixels).pooler_output)
             else:
                 expected = unit(pooled(network.get_image_features(pixel_values=pixels)))
-        found[f"{name} image"] = float(np.abs(through(embedder) - expected).max())
+        found[f"{name} image"] = difference(through(embedder), expected)
         print("  ", embedder.preprocessing)
         assert isinstance(embedder, TextEmbedder) == (name != "vit")
         if isinstance(embedder, TextEmbedder):
@@ -179,12 +190,12 @@ def check_transformers(folder: Path) -> dict[str, float]:
             tokens.pop("token_type_ids", None)
             with torch.no_grad():
                 texts = unit(pooled(network.get_text_features(**tokens)))
-            found[f"{name} text"] = float(np.abs(embedder.embed_text(TEXTS) - texts).max())
+            found[f"{name} text"] = difference(embedder.embed_text(TEXTS), texts)
     return found
 
 
 def check_sentence_transformers(folder: Path) -> dict[str, float]:
-    """Sentence Transformers: a CLIP of its own, saved and loaded, against its ``encode``; a text model is refused."""
+    """Sentence Transformers: a CLIP saved and loaded, against its own ``encode``; a text model is refused."""
     import sentence_transformers
     import transformers
 
@@ -207,8 +218,8 @@ def check_sentence_transformers(folder: Path) -> dict[str, float]:
     save_tokenizer(folder / "bert")
     refused(f"sentence-transformers:{folder / 'bert'}", "takes no images")
     return {
-        "image": float(np.abs(through(embedder) - expected).max()),
-        "text": float(np.abs(embedder.embed_text(TEXTS) - texts).max()),
+        "image": difference(through(embedder), expected),
+        "text": difference(embedder.embed_text(TEXTS), texts),
     }
 
 
@@ -217,7 +228,8 @@ def refused(spec: str, reason: str) -> None:
     try:
         create_embedder(spec)
     except InputError as error:
-        assert reason in str(error), error
+        if reason not in str(error):
+            raise
         print("   refused as it should be:", str(error)[:160])
     else:
         raise AssertionError(f"{spec} was not refused")

@@ -64,6 +64,8 @@ def test_contract(form: str) -> None:
 class NotAShare(ListMeasure):
     """Counts hits but claims to stay below 1."""
 
+    perfect: ClassVar[float | None] = None
+
     def of_list(self, grades: Any, judged: Any) -> float:
         return float((grades >= 1).sum())
 

@@ -94,6 +94,15 @@ class EvaluationDataset:
         return self._content.pseudo
 
     @property
+    def complete(self) -> bool:
+        """Whether an item that a query does not list is not relevant; else it is unjudged.
+
+        True unless the dataset says otherwise or a machine made the truth. No measure of the guide depends on it.
+        """
+        stated = self._content.complete
+        return self.pseudo is None if stated is None else stated
+
+    @property
     def warnings(self) -> Sequence[str]:
         """What looked odd on reading without being wrong."""
         return self._content.warnings

@@ -174,7 +174,9 @@ class EvaluationResult:
         return write_result(
             path,
             self.record,
-            ranking=ranking_columns(self.ranking, self.relevance, self.gallery.metric),
+            ranking=ranking_columns(
+                self.ranking, self.relevance, self.gallery.metric, complete=self.dataset.complete
+            ),
             queries=query_columns(self),
             items=items_manifest(self),
         )

@@ -43,7 +43,7 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         **numbers["hit_rate"],
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "preset": "guide",
+        "preset": result.measures.preset,
         "ties": result.measures.ties,
         "protocol": None if result.protocol is None else dict(result.protocol),
         "dataset": result.dataset.name,
@@ -136,7 +136,7 @@ def _means(result: Result | None) -> dict[str, float | None] | None:
 def _truth(result: EvaluationResult) -> dict[str, Any]:
     pseudo = result.dataset.pseudo
     if pseudo is None:
-        return {"kind": "judged"}
+        return {"kind": "complete" if result.dataset.complete else "judged"}
     return {"kind": "pseudo", "pseudo_model": pseudo.get("model_name"), **pseudo}
 
 

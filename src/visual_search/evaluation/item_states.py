@@ -33,9 +33,11 @@ class ItemStates:
     grades: FloatArray
     ignored: BoolArray
 
-    def named(self, rel: float = 1.0) -> npt.NDArray[np.str_]:
-        """State of each item in words, strings of shape (total,)."""
-        codes = np.where(self.ignored, 3, np.where(np.isnan(self.grades), 0, np.where(self.grades >= rel, 2, 1)))
+    def named(self, rel: float = 1.0, *, complete: bool = False) -> npt.NDArray[np.str_]:
+        """State of each item in words, strings of shape (total,); where truths are complete none is unjudged."""
+        unlisted = 1 if complete else 0
+        judged = np.where(self.grades >= rel, 2, 1)
+        codes = np.where(self.ignored, 3, np.where(np.isnan(self.grades), unlisted, judged))
         return np.array(STATES)[codes]
 
 
@@ -80,18 +82,23 @@ def relevant_counts(relevance: Relevance, rel: float = 1.0) -> npt.NDArray[np.in
     return np.asarray(running[relevance.offsets[1:]] - running[relevance.offsets[:-1]], dtype=np.int64)
 
 
-def ranking_columns(ranking: Ranking, relevance: Relevance, metric: str | None) -> dict[str, Any]:
-    """Columns of the ranking file: query, rank, item, score, distance, state, grade; one row a returned item."""
+def ranking_columns(
+    ranking: Ranking, relevance: Relevance, metric: str | None, *, complete: bool
+) -> dict[str, Any]:
+    """Columns of the ranking file: query, position, rank, item, score, distance, state, grade; one row an item."""
     states = item_states(ranking, relevance)
     query = ranking.query_of_position()
     scores = ranking.scores.astype(np.float64)
+    counting = np.concatenate(([0], np.cumsum(~states.ignored)))
+    rank = counting[1:] - counting[ranking.offsets[query]]
     return {
         "query": ranking.queries.take(query.tolist()),
-        "rank": (np.arange(len(query)) - ranking.offsets[query] + 1).astype(np.int32),
+        "position": (np.arange(len(query)) - ranking.offsets[query] + 1).astype(np.int32),
+        "rank": [None if out else place for place, out in zip(rank.tolist(), states.ignored.tolist(), strict=True)],
         "item": ranking.items.take(ranking.rows.tolist()),
         "score": scores,
         # Under L2 the score is minus the distance; 0 stays 0, not -0.
         "distance": np.abs(scores) if metric == "l2" else np.full(len(scores), np.nan),
-        "state": states.named(),
+        "state": states.named(complete=complete),
         "grade": states.grades,
     }

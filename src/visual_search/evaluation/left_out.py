@@ -33,15 +33,7 @@ def without_queries(result: Result, left_out: npt.NDArray[np.bool_]) -> Result:
     """
     if not left_out.any():
         return result
-    return Result(
-        result.queries,
-        {found.measure: _without(found, result, left_out) for found in result.values()},
-        ties=result.ties,
-        preset=result.preset,
-        missing_queries=result.missing_queries,
-        unjudged_queries=result.unjudged_queries,
-        notes=result.notes,
-    )
+    return result.replaced({found.measure: _without(found, result, left_out) for found in result.values()})
 
 
 def _without(found: MeasureResult, result: Result, left_out: npt.NDArray[np.bool_]) -> MeasureResult:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.absent_items import find_absent_items
@@ -16,11 +17,11 @@ from visual_search.evaluation.audit import audit_dataset
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.guide_measures import GuideMeasures
-from visual_search.evaluation.item_states import relevant_counts
 from visual_search.evaluation.joining import join
 from visual_search.evaluation.k_values import checked_k_values
 from visual_search.evaluation.left_out import without_queries
 from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.protocols.presets import preset_named
 from visual_search.evaluation.provenance import utc_now
 from visual_search.evaluation.pseudo import pseudo_warnings
 from visual_search.evaluation.query_vectors import checked_embeddings, embed_queries
@@ -33,7 +34,6 @@ from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.trivial_queries import trivial_queries
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
 
 __all__ = ["DEFAULT_K_VALUES", "ModelEvaluator", "evaluate_model"]
@@ -133,21 +133,22 @@ class ModelEvaluator:
         gallery = gallery_of(self.search_service)
         relevance = dataset.relevance(ignore_self=exclude_self)
         absent = None if gallery.ids is None else find_absent_items(relevance, gallery.ids)
+        vectors = self._query_vectors(dataset, precomputed_embeddings, gallery)
         ids = [query.query_id for query in dataset.queries]
-        if precomputed_embeddings is None:
-            vectors = embed_queries(self.search_service, dataset)
-        else:
-            vectors = checked_embeddings(precomputed_embeddings, ids, gallery.dimension)
         depth = search_depth(guide.depth, relevance, gallery)
         ranking = search_all(self.search_service, vectors, ids, depth, gallery.ids)
+        measured, left_out = self._measured(dataset, ranking, relevance, guide, gallery)
         audit = audit_dataset(
             dataset,
             k_values=guide.k_values,
             application_k=self.application_k,
             trivial=trivial_queries(dataset, gallery, ranking, relevance, vectors),
         )
-        measured = self._measured(dataset, ranking, relevance, guide, gallery)
         pseudo = () if dataset.pseudo is None else pseudo_warnings(dataset.pseudo, ids, gallery)
+        random, best = (
+            None if gallery.ids is None else without_queries(beside(relevance, gallery.ids, guide.all), left_out)
+            for beside in (random_baseline, ceilings)
+        )
         result = EvaluationResult(
             dataset=dataset,
             guide=guide,
@@ -157,8 +158,8 @@ class ModelEvaluator:
             gallery=gallery,
             audit=audit,
             absent=absent,
-            random_baseline=self._beside(random_baseline, relevance, guide, gallery),
-            ceilings=self._beside(ceilings, relevance, guide, gallery),
+            random_baseline=random,
+            ceilings=best,
             model_name=self.model_name or gallery.model_name or "unknown",
             timestamp=utc_now(),
             exclude_self=exclude_self,
@@ -171,6 +172,13 @@ class ModelEvaluator:
             result.to_json(output_path)
         return result
 
+    def _query_vectors(
+        self, dataset: EvaluationDataset, given: Mapping[Any, Any] | None, gallery: Gallery
+    ) -> npt.NDArray[np.float32]:
+        if given is None:
+            return embed_queries(self.search_service, dataset)
+        return checked_embeddings(given, [query.query_id for query in dataset.queries], gallery.dimension)
+
     def _measured(
         self,
         dataset: EvaluationDataset,
@@ -178,27 +186,17 @@ class ModelEvaluator:
         relevance: Relevance,
         guide: GuideMeasures,
         gallery: Gallery,
-    ) -> Result:
+    ) -> tuple[Result, npt.NDArray[np.bool_]]:
+        """Measure under the guide's rules; and which queries these leave out of every mean."""
+        rules = preset_named("guide")
         # An index's vocabulary may hold ids no longer in it, and one gathered from answers is no gallery at all.
         size = max(len(ranking.items), guide.depth) if gallery.size is None else gallery.size
         positions = replace(join(ranking, relevance), gallery_size=size)
-        measured = evaluate_positions(positions, guide.all, ties="listed")
-        measured = without_queries(measured, positions.relevant_counts() == 0)
+        left_out = rules.left_out(positions)
+        measured = without_queries(evaluate_positions(positions, guide.all, ties=rules.ties), left_out)
         groups = [query.group for query in dataset.queries]
-        return with_intervals(measured, groups=groups, resampling=self.resampling)
-
-    def _beside(
-        self,
-        reference: Callable[[Relevance, Ids, list[Measure]], Result],
-        relevance: Relevance,
-        guide: GuideMeasures,
-        gallery: Gallery,
-    ) -> Result | None:
-        """Take a reference over the same queries as the result's means."""
-        if gallery.ids is None:
-            return None
-        found = reference(relevance, gallery.ids, guide.all)
-        return without_queries(found, relevant_counts(relevance) == 0)
+        measured = with_intervals(measured, groups=groups, resampling=self.resampling)
+        return measured.replaced(preset=rules.name), left_out
 
 
 def evaluate_model(

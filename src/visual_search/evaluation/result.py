@@ -48,7 +48,7 @@ class Interval(Protocol):
 class IntervalMaker(Protocol):
     """Makes the interval of one measure from its numerators and denominators."""
 
-    def __call__(self, measure: Measure, values: MeasureValues, groups: Int64Array | None) -> Interval | None:
+    def __call__(self, measure: Measure, values: MeasureValues, groups: Int64Array | None, /) -> Interval | None:
         """``groups`` has one code per query, equal for queries that are drawn together."""
         ...
 
@@ -151,6 +151,21 @@ class Result(Mapping[str, MeasureResult]):
         self.notes = notes
         self._measured = dict(measured)
         self._reader = reader
+
+    def replaced(
+        self, measured: Mapping[Measure, MeasureResult] | None = None, *, preset: str | None = None
+    ) -> Result:
+        """The same result with other values or under the name of a preset; what is left out is kept."""
+        return Result(
+            self.queries,
+            self._measured if measured is None else measured,
+            ties=self.ties,
+            preset=self.preset if preset is None else preset,
+            reader=self._reader,
+            missing_queries=self.missing_queries,
+            unjudged_queries=self.unjudged_queries,
+            notes=self.notes,
+        )
 
     @property
     def measures(self) -> tuple[Measure, ...]:

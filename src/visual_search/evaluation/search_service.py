@@ -150,7 +150,7 @@ class KnowsItsImages(Protocol):
         ...
 
     def item_hashes(self) -> Mapping[Id, str] | None:
-        """Give the SHA-256 of each item's file: ``{id: "sha256:..."}``."""
+        """Give the SHA-256 of each item's file: ``{id: hexadecimal digest}``."""
         ...
 
     def ledger_counts(self) -> Mapping[str, Any] | None:

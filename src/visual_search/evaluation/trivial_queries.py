@@ -56,7 +56,7 @@ def trivial_queries(
     paths = _item_of_path(gallery)
     hashes: dict[str, list[Id]] = {}
     for item, digest in (gallery.hashes or {}).items():
-        hashes.setdefault(digest, []).append(item)
+        hashes.setdefault(digest.removeprefix("sha256:"), []).append(item)
     same_vector = _same_vector(dataset, gallery, ranking, relevance, vectors)
     found: dict[Id, str] = {}
     for query in dataset.queries:
@@ -91,7 +91,7 @@ def _item_of_path(gallery: Gallery) -> dict[Path, Id]:
 
 
 def _copies(image: Path, hashes: dict[str, list[Id]]) -> set[Id]:
-    return set(hashes.get(fingerprint_file(image), ())) if hashes else set()
+    return set(hashes.get(fingerprint_file(image).removeprefix("sha256:"), ())) if hashes else set()
 
 
 def _same_vector(

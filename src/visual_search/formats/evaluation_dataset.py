@@ -7,7 +7,8 @@
 Beyond that, all optional: ``ground_truth`` with grades, as ``{"img_001": 2, "img_002": 1}`` or, where ids are
 integers, as ``[{"id": 7, "grade": 2}, 8]`` (an id alone has grade 1); per query ``group`` (queries of one group are
 not independent: one person, one scene), ``category``, ``ignored`` (items that count neither way); for the whole
-``name`` and ``pseudo`` (how a machine made the truth). Other keys are kept, and warned of.
+``name``, ``pseudo`` (how a machine made the truth) and ``complete`` (whether what is not listed is not relevant, true
+unless said or pseudo; if false it is unjudged). Other keys are kept, and warned of.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from visual_search.formats.strict_json import read_json
 
 __all__ = ["DatasetContent", "content_as_json", "parse_dataset", "read_dataset", "write_dataset"]
 
-KEYS = ("name", "pseudo", "queries")
+KEYS = ("name", "complete", "pseudo", "queries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class DatasetContent:
     queries: tuple[EvaluationQuery, ...]
     name: str | None = None
     pseudo: Mapping[str, Any] | None = None
+    complete: bool | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -84,15 +86,21 @@ def parse_dataset(value: Any, *, subject: str = "dataset", repeated: Sequence[st
     pseudo = whole.get("pseudo")
     if pseudo is not None and not isinstance(pseudo, Mapping):
         problems.add(f"pseudo is {shown(pseudo)}; it must be an object that tells how the truth was made")
+    complete = whole.get("complete")
+    if complete is not None and not isinstance(complete, bool):
+        problems.add(f"complete is {shown(complete)}; it must be true or false")
     extra = unknown_keys(whole, KEYS, "", problems)
     problems.raise_if_any(DatasetError)
     warnings = (*unknown_keys_words([("the dataset", extra)], KEYS), *reader.warnings())
-    return DatasetContent(tuple(query for query in read if query is not None), name, pseudo, extra, warnings)
+    queries = tuple(query for query in read if query is not None)
+    return DatasetContent(queries, name, pseudo, complete, extra, warnings)
 
 
 def content_as_json(content: DatasetContent) -> dict[str, Any]:
     """Give the JSON value; what is absent is left out, so a plain dataset stays as plain as it was."""
     value: dict[str, Any] = {} if content.name is None else {"name": content.name}
+    if content.complete is not None:
+        value["complete"] = content.complete
     if content.pseudo is not None:
         value["pseudo"] = dict(content.pseudo)
     value |= content.extra

@@ -33,6 +33,7 @@ def ranking_table(columns: Mapping[str, Any]) -> pa.Table:
 
     kinds = {
         "query": None,
+        "position": pa.int32(),
         "rank": pa.int32(),
         "item": None,
         "score": pa.float64(),
@@ -93,7 +94,7 @@ def _column(name: str, values: Any, kind: Any, problems: Problems) -> Any:
         return pa.array([], type=kind or pa.string())
     if kind is None:
         made = _text_or_integers(name, made, problems)
-    if name in {"query", "item", "rank", "score", "state", "num_relevant"} and made.null_count:
+    if name in {"query", "item", "position", "score", "state", "num_relevant"} and made.null_count:
         problems.add(f"{name!r}: {made.null_count} values are missing or NaN; each row needs one")
     return made
 
@@ -122,12 +123,18 @@ def _table(columns: dict[str, Any], problems: Problems) -> pa.Table:
 
 
 def _check_ranking(table: pa.Table, problems: Problems) -> None:
+    import pyarrow.compute as pc
+
     states = {str(state) for state in table.column("state").unique().to_pylist()} - set(STATES)
     if states:
         problems.add(f"'state': {first_few(sorted(states))}; allowed are {', '.join(STATES)}")
-    ranks = table.column("rank").to_numpy()
-    if len(ranks) and ranks.min() < 1:
-        problems.add(f"'rank': starts at 1; got {ranks.min()}")
+    for name in ("position", "rank"):
+        places = table.column(name).drop_null().to_numpy()
+        if len(places) and places.min() < 1:
+            problems.add(f"{name!r}: starts at 1; got {places.min()}")
+    ignored = pc.equal(table.column("state"), "ignored")
+    if pc.any(pc.not_equal(ignored, pc.is_null(table.column("rank")))).as_py():
+        problems.add("'rank': an ignored item has none, and every other has one")
     scores = table.column("score").to_numpy()
     if not np.isfinite(scores).all():
         problems.add(f"'score': {int((~np.isfinite(scores)).sum())} values are infinite")

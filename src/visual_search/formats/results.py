@@ -78,7 +78,7 @@ class StoredResult:
         return "ranking" in self._files
 
     def ranking(self, *, queries: Iterable[Id] | None = None) -> pa.Table:
-        """What was returned: query, rank, item, score, distance, state, grade.
+        """What was returned: query, position, rank, item, score, distance, state, grade.
 
         Parameters
         ----------
@@ -174,7 +174,8 @@ def write_result(
         JSON values, the guide's keys first and in order; undefined values None, never NaN. ``files`` and
         ``file_checksums`` are added here.
     ranking : mapping of column name to sequence
-        ``query``, ``rank`` (1-based), ``item``, ``score``, ``state`` (relevant, not_relevant, unjudged, ignored);
+        ``query``, ``position`` (as returned, from 1), ``rank`` (among the items that count, from 1; none for ignored
+        ones), ``item``, ``score``, ``state`` (relevant, not_relevant, unjudged, ignored);
         ``distance`` and ``grade`` may be left out. One row a returned item; NaN or None in distance and grade means
         that there is none.
     queries : mapping of column name to sequence

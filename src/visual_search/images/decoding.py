@@ -11,8 +11,9 @@ from typing import Any
 from PIL import Image
 
 from visual_search.errors import InputError, Problems, UndecodableImageError
+from visual_search.images.netpbm import stretched
 from visual_search.images.opening import open_image, samples_of
-from visual_search.images.orientation import orientation_of, without_metadata
+from visual_search.images.orientation import bare, orientation_of
 from visual_search.images.pillow_warnings import quiet_pillow
 from visual_search.images.pixel_modes import to_rgb
 from visual_search.images.signatures import ImageFormat, image_format, what_it_is
@@ -20,6 +21,7 @@ from visual_search.images.structure import check_structure, declared_size, frame
 
 __all__ = ["DecodedImage", "DecodingRules", "decode"]
 
+_ATTEMPTS = 5
 _LONGEST_COMPLAINT = 120  # characters of a plugin's own words in a reason
 
 # What Pillow and its plugins raise on damaged or hostile files, as found by its own code and by mutating files.
@@ -55,9 +57,9 @@ class DecodingRules:
         sRGB colour, 0 to 255 each, on which transparent pictures are laid. White unless said.
     max_pixels : int
         Width times height above which a picture is refused, before memory for its pixels is taken. The default,
-        120 million, admits the 108 megapixels of telephone cameras; decoding takes about 4 bytes a pixel, twice
-        that where colours are converted. Pillow's own limit, twice ``PIL.Image.MAX_IMAGE_PIXELS`` (179 million
-        unless changed), holds besides.
+        120 million, admits the 108 megapixels of telephone cameras. Decoding takes 4 bytes a pixel, 8 where the
+        picture is turned or its colours converted, up to 16 where transparency is laid on a colour. For TIFF and
+        WebP Pillow's own limit, twice ``PIL.Image.MAX_IMAGE_PIXELS`` (179 million unless changed), holds besides.
     max_bytes : int
         Length of a file in bytes above which it is refused.
 
@@ -177,14 +179,18 @@ def decode(
     kind = image_format(data)
     if kind is None:
         raise UndecodableImageError(f"not an image: {what_it_is(data)}")
-    with quiet_pillow():
+    for _ in range(_ATTEMPTS):
         try:
-            check_structure(data, kind)
-            return _decoded(data, kind, rules, target_size)
+            with quiet_pillow():
+                check_structure(data, kind)
+                return _decoded(data, kind, rules, target_size)
         except UndecodableImageError:
             raise
         except _PILLOW_ERRORS as error:
             raise UndecodableImageError(_reason(kind, error)) from error
+        except Warning:  # another thread turned warnings into errors in the middle of it: no fault of the file
+            continue
+    raise UndecodableImageError("other threads keep turning warnings into errors while it is decoded")
 
 
 def _decoded(
@@ -199,22 +205,24 @@ def _decoded(
     samples = samples_of(image, data, kind)
     # Pillow turns a TIFF while it loads and forgets how it lay, and a JPEG's draft needs to know before, too; the
     # others are asked once loaded, since a PNG may tell after its pixels.
-    early = orientation_of(image) if kind in ("TIFF", "JPEG") else None
-    if early is not None and target_size is not None and kind == "JPEG":
-        changes += _draft(image, target_size, turned=early.value > 4)
-    image.load()
-    if kind == "PNG" and png_lacks_rows(data, image):
+    orientation = orientation_of(image) if kind in ("TIFF", "JPEG") else None
+    if orientation is not None and target_size is not None and kind == "JPEG":
+        changes += _draft(image, target_size, turned=orientation.value > 4)
+    loaded = stretched(image, data)
+    loaded.load()
+    _check_size(loaded.size, rules)  # libheif may find another size than the header's
+    if kind == "PNG" and png_lacks_rows(data, loaded):
         raise UndecodableImageError("truncated or damaged PNG: rows are missing")
     mode = image.mode
-    orientation = early or orientation_of(image)
-    pixels, said = to_rgb(image, samples, rules.background)
-    changes += said + orientation.said
-    if kind == "TIFF":
-        width, height = image.size
-    else:
-        pixels = orientation.applied_to(pixels)
-        width, height = (height, width) if orientation.value > 4 else (width, height)
-    return DecodedImage(without_metadata(pixels), changes, kind, mode, width, height, frames)
+    orientation = orientation or orientation_of(loaded)
+    if kind != "JPEG":  # whose size may be that of its draft
+        width, height = loaded.size
+    image = loaded = bare(loaded, loaded.info)  # what the plugin holds (file, decoder) is as large as the pixels
+    pixels, said = to_rgb(loaded, samples, rules.background)
+    del image, loaded
+    pixels = bare(orientation.applied_to(pixels))
+    width, height = (height, width) if orientation.value > 4 else (width, height)
+    return DecodedImage(pixels, changes + said + orientation.said, kind, mode, width, height, frames)
 
 
 def _check_size(size: tuple[int, int] | None, rules: DecodingRules) -> None:

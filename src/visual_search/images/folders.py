@@ -102,6 +102,8 @@ def _matches(names: list[str], wanted: list[str]) -> bool:
         return not names
     if wanted[0] == "**":
         passed = next((i for i, name in enumerate(names) if name.startswith(".")), len(names))
+        if len(wanted) == 1:  # something below is meant, not the folder that the parts before have named
+            return bool(names) and passed == len(names)
         return any(_matches(names[skip:], wanted[1:]) for skip in range(passed + 1))
     return bool(names) and _matches_part(names[0], wanted[0]) and _matches(names[1:], wanted[1:])
 

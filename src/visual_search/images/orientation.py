@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from PIL import ExifTags, Image
 
-__all__ = ["Orientation", "orientation_of", "without_metadata"]
+__all__ = ["Orientation", "bare", "orientation_of"]
 
 # EXIF's eight orientations to what turns each upright (CIPA DC-008, tag 0x0112).
 _TURNS = {
@@ -35,7 +37,7 @@ _EXIF_ERRORS = (
 
 @dataclass(frozen=True, slots=True)
 class Orientation:
-    """EXIF orientation, 1 (upright) to 8, and what is said of it."""
+    """EXIF orientation that is still to be applied, 1 (none) to 8, and what is said of it."""
 
     value: int = 1
     said: tuple[str, ...] = ()
@@ -54,10 +56,10 @@ def orientation_of(image: Image.Image) -> Orientation:
         stated = _stated(image)
     except _EXIF_ERRORS:
         return Orientation(1, ("EXIF unreadable",))
-    # libheif has turned the picture already and left word of it here.
-    turned = image.info.get("original_orientation")
-    if isinstance(turned, int) and turned in _TURNS:
-        return Orientation(1, (f"rotated: orientation {turned}",))
+    # libheif turns the picture itself and leaves word of it here; Pillow turns a TIFF while it loads.
+    done = image.info.get("original_orientation", stated if image.format == "TIFF" else None)
+    if isinstance(done, int) and done in _TURNS:
+        return Orientation(1, (f"rotated: orientation {done}",))
     if isinstance(stated, int) and stated in _TURNS:
         return Orientation(stated, (f"rotated: orientation {stated}",))
     return Orientation()
@@ -74,12 +76,12 @@ def _stated(image: Image.Image) -> object:
     return image.getexif().get(ExifTags.Base.Orientation, 1)
 
 
-def without_metadata(image: Image.Image) -> Image.Image:
-    """The same pixels as a plain image that carries nothing of its file.
+def bare(image: Image.Image, info: Mapping[Any, Any] | None = None) -> Image.Image:
+    """The same pixels as a plain image that carries nothing of its file but the information given.
 
     A profile or an orientation left on it would be applied a second time by whoever saves or turns it. Pillow's
     ``copy`` would do, at half the cost of decoding a JPEG.
     """
     plain = image._new(image.im)  # noqa: SLF001 - shares the pixels, which no public method does
-    plain.info = {}
+    plain.info = dict(info or {})
     return plain

@@ -271,9 +271,8 @@ def _check(vectors: Vectors, ids: Sequence[str], embedder: Embedder) -> None:
             f"embedder {embedder.name!r}: gave {vectors.dtype} {vectors.shape} for {len(ids)} images; float32 "
             f"({len(ids)}, {embedder.dimension}) was agreed on"
         )
-    finite: npt.NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
-    if not finite.all():
-        wrong = [ids[row] for row in np.flatnonzero(~finite)]
+    wrong = [ids[int(row)] for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
+    if wrong:
         raise NonFiniteError(
             f"embedder {embedder.name!r}: NaN or infinity in the vectors of {len(wrong)} images, first: "
             f"{first_few(wrong)}; leave these images out, or mend the model or its preprocessing"

@@ -103,7 +103,13 @@ class VectorIndex:
                 f"dimension: got {dimension}, but embedder {embedder.name!r} makes vectors of {embedder.dimension}"
             )
         dimension = embedder.dimension if embedder is not None else dimension
-        self._asked = {"dimension": dimension, "metric": metric, "engine": engine, **settings}
+        self._asked = {
+            "dimension": dimension,
+            "metric": metric,
+            "engine": engine,
+            "embedder": embedder,
+            **settings,
+        }
         # Without a dimension this one only checks the settings now rather than at the first add.
         made = create_engine(engine or "flat", 1 if dimension is None else dimension, metric or "cosine", settings)
         self._engine: Engine = made
@@ -172,7 +178,8 @@ class VectorIndex:
         return len(self._table)
 
     def __contains__(self, value: object) -> bool:
-        return value in self._table
+        with self._lock.read():
+            return value in self._table
 
     def __repr__(self) -> str:
         return f"VectorIndex({len(self):,} x {self._dimension}, {self.metric}, {self.engine})"
@@ -369,7 +376,7 @@ class VectorIndex:
             Its dimension, or its metric, engine or a setting, is not the one this index was made for.
         """
         parts = load_parts(Path(path))
-        self._check_asked(parts.engine, path)
+        self._check_asked(parts, path)
         with self._changing, self._lock.write():
             self._take(parts)
 
@@ -441,8 +448,15 @@ class VectorIndex:
         self._created = parts.created
         self._fingerprint = parts.fingerprint
 
-    def _check_asked(self, engine: Engine, path: str | os.PathLike[str]) -> None:
-        there = {"dimension": engine.dimension, "metric": engine.metric, "engine": engine.name, **engine.settings}
+    def _check_asked(self, parts: IndexParts, path: str | os.PathLike[str]) -> None:
+        engine = parts.engine
+        there = {
+            "embedder": parts.embedder,
+            "dimension": engine.dimension,
+            "metric": engine.metric,
+            "engine": engine.name,
+            **engine.settings,
+        }
         findings = Findings(str(path))
         for name, asked in self._asked.items():
             if asked is not None and there.get(name) != asked:

@@ -51,8 +51,8 @@ class ItemImages:
         return ImageLocation(Path(entry.path), entry.member)
 
     def hashes(self) -> dict[Id, str]:
-        """SHA-256 of each item's file: ``{id: "sha256:..."}``."""
-        return {entry.id: f"sha256:{entry.sha256}" for entry in self.ledger.used}
+        """SHA-256 of each item's file: ``{id: hexadecimal digest}``."""
+        return {entry.id: str(entry.sha256) for entry in self.ledger.used}
 
     def counts(self) -> dict[str, Any]:
         """How many files were used, changed and left out, and why."""

@@ -15,9 +15,9 @@ __all__ = ["Case", "Contrast", "Hit", "best_queries", "cases_of", "most_differen
 
 @dataclass(frozen=True)
 class Hit:
-    """One returned item: where it stood, what it scored, whether it was right."""
+    """One returned item: where it stood, what it scored, whether it was right; an ignored one has no rank."""
 
-    rank: int
+    rank: int | None
     item: Id
     score: float
     distance: float | None
@@ -52,8 +52,8 @@ class Case:
     @property
     def first_relevant(self) -> int | None:
         """Rank of the first relevant item, None when none was returned."""
-        ranks = [hit.rank for hit in self.hits if hit.state == "relevant"]
-        return ranks[0] if ranks else self.later.rank if self.later else None
+        right = [hit for hit in (*self.hits, *([self.later] if self.later else [])) if hit.state == "relevant"]
+        return right[0].rank if right else None
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def cases_of(system: System, chosen: Iterable[QueryValues], album: Album, *, sho
             row["grade"],
             album.picture(system.item_location(row["item"])),
         )
-        if hit.rank <= shown:
+        if row["head"]:
             case.hits.append(hit)
         elif case.first_relevant is None:
             case.later = hit
@@ -155,16 +155,18 @@ def _rows(system: System, queries: list[Id], shown: int) -> list[dict[str, Any]]
     import pyarrow.compute as pc
 
     table = system.result.ranking(queries=queries)
+    in_head = pc.if_else(pc.is_null(pc.field("rank")), pc.field("position"), pc.field("rank")) <= shown
     is_relevant = pc.field("state") == "relevant"
-    lengths = {
-        row["query"]: row["rank_count"]
-        for row in table.group_by("query").aggregate([("rank", "count")]).to_pylist()
-    }
-    relevant = table.filter(is_relevant)
-    firsts = {
-        row["query"]: row["rank_min"] for row in relevant.group_by("query").aggregate([("rank", "min")]).to_pylist()
-    }
-    wanted = table.filter((pc.field("rank") <= shown) | is_relevant)
-    rows = wanted.sort_by([("query", "ascending"), ("rank", "ascending")]).to_pylist()
-    kept = [row for row in rows if row["rank"] <= shown or row["rank"] == firsts.get(row["query"])]
-    return [{**row, "returned": lengths[row["query"]]} for row in kept]
+    lengths = _by_query(table, "position", "count")
+    firsts = _by_query(table.filter(is_relevant), "rank", "min")
+    wanted = table.filter(in_head | is_relevant)
+    rows = wanted.sort_by([("query", "ascending"), ("position", "ascending")]).to_pylist()
+    for row in rows:
+        row["head"] = (row["position"] if row["rank"] is None else row["rank"]) <= shown
+        row["returned"] = lengths[row["query"]]
+    return [row for row in rows if row["head"] or row["rank"] == firsts.get(row["query"])]
+
+
+def _by_query(table: Any, column: str, what: str) -> dict[Id, int]:
+    rows = table.group_by("query").aggregate([(column, what)]).to_pylist()
+    return {row["query"]: row[f"{column}_{what}"] for row in rows}

@@ -56,7 +56,7 @@ class Section:
     body: Markup
 
 
-def write_report(  # noqa: PLR0913 - a page has options; each is by keyword and has a default
+def write_report(
     results: Sequence[str | os.PathLike[str] | StoredResult],
     out: str | os.PathLike[str],
     *,

@@ -11,7 +11,12 @@ from visual_search.reports.wording import counted, listed, plural, value
 
 __all__ = ["facts_of", "provenance"]
 
-_KINDS = {"labels": "right answers from labels", "judged": "right answers judged", "pseudo": "pseudo ground truth"}
+_KINDS = {
+    "complete": "all right answers listed",
+    "labels": "right answers from labels",
+    "judged": "right answers judged, the rest unjudged",
+    "pseudo": "pseudo ground truth",
+}
 _TIES = {
     "listed": "ties as listed",
     "expected": "ties: exact expectation",

@@ -96,6 +96,7 @@ def write_sample_result(path: Path, task: SampleTask, similarity: FloatArray, *,
     query, item = np.asarray(task.query_ids, dtype=object), np.asarray(task.item_ids, dtype=object)
     ranking = {
         "query": np.repeat(query, [len(order) for order in kept]),
+        "position": np.concatenate([np.arange(1, len(order) + 1) for order in kept]),
         "rank": np.concatenate([np.arange(1, len(order) + 1) for order in kept]),
         "item": np.concatenate([item[order] for order in kept]),
         "score": np.concatenate([similarity[row, order] for row, order in enumerate(kept)]),

@@ -277,19 +277,13 @@ def _difference(results: Mapping[tuple[str, str], EvaluationResult], protocol: P
 
 
 def _comparison(protocol: str, found: PairedDifference) -> dict[str, Any]:
-    bounds = {} if found.interval is None else {"low": found.interval.low, "high": found.interval.high}
     return {
         "protocol": protocol,
-        "a": BASELINE,
-        "b": NETWORK,
+        "a": NETWORK,
+        "b": BASELINE,
         "measure": HEADLINE,
-        "difference": found.difference,
-        **bounds,
-        "p": found.p_value,
-        "wins": found.wins,
-        "losses": found.losses,
-        "ties": found.ties,
-        "words": "interval and test over people: all queries of a person are drawn together",
+        **found.as_json(),
+        "words": "Interval and test draw all queries of a person together.",
     }
 
 

@@ -52,7 +52,8 @@ def a_record(**changes: Any) -> dict[str, Any]:
 def a_ranking(**changes: Any) -> dict[str, Any]:
     columns = {
         "query": ["q1", "q1", "q2", "q2"],
-        "rank": [1, 2, 1, 2],
+        "position": [1, 2, 1, 2],
+        "rank": [1, 2, 1, None],
         "item": ["a", "b", "b", "a"],
         "score": [0.9, 0.1, 0.8, 0.7],
         "state": ["relevant", "not_relevant", "unjudged", "ignored"],
@@ -110,6 +111,7 @@ class TestRoundTrip:
         kinds = [str(kind) for kind in table.schema.types]
         assert dict(zip(table.schema.names, kinds, strict=True)) == {
             "query": "string",
+            "position": "int32",
             "rank": "int32",
             "item": "string",
             "score": "double",
@@ -203,7 +205,10 @@ class TestRefusedToWrite:
         ("change", "said"),
         [
             ({"state": ["right", "not_relevant", "unjudged", "ignored"]}, "'right'; allowed are relevant"),
-            ({"rank": [0, 1, 1, 2]}, "'rank': starts at 1; got 0"),
+            ({"rank": [0, 1, 1, None]}, "'rank': starts at 1; got 0"),
+            ({"position": [1, 2, 0, 2]}, "'position': starts at 1; got 0"),
+            ({"rank": [1, 2, 1, 2]}, "'rank': an ignored item has none, and every other has one"),
+            ({"rank": [1, None, 1, None]}, "'rank': an ignored item has none, and every other has one"),
             ({"score": [np.inf, 0.1, 0.8, 0.7]}, "'score': 1 values are infinite"),
             ({"score": [np.nan, 0.1, 0.8, 0.7]}, "'score': 1 values are missing or NaN"),
             ({"item": ["a", "b"]}, "columns must have one length"),

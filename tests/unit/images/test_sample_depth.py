@@ -104,6 +104,29 @@ def test_netpbm_of_an_odd_maximum_is_stretched_over_its_range() -> None:
     assert np.asarray(decoded.pixels)[0, :, 0].tolist() == [0, 128, 255]
 
 
+@pytest.mark.parametrize("maximum", [1, 100, 254, 256, 1023, 4095, 65534])
+@pytest.mark.parametrize("kind", [b"P5", b"P6"])
+def test_raw_netpbm_of_any_maximum_agrees_with_its_plain_form(maximum: int, kind: bytes) -> None:
+    samples = np.random.default_rng(maximum).integers(0, maximum + 1, 4 * 3 * 3)
+    raw = b"%s 4 %d %d\n" % (kind, 9 if kind == b"P5" else 3, maximum)
+    raw += samples.astype(np.uint8 if maximum < 256 else ">u2").tobytes()
+    expected = np.floor(samples * 255 / maximum + 0.5).astype(int)
+    shown = np.asarray(decode(raw).pixels, dtype=int)
+    assert (shown[..., 0].ravel() if kind == b"P5" else shown.ravel()).tolist() == expected.tolist()
+    plain = {b"P5": b"P2", b"P6": b"P3"}[kind] + raw[2 : raw.index(b"\n") + 1]
+    plain += b" ".join(b"%d" % value for value in samples)
+    # Pillow stretches deep plain samples to 16 bits first, which may round the other way.
+    assert np.abs(np.asarray(decode(plain).pixels, dtype=int) - shown).max() <= 1
+    assert decode(raw).changes == decode(plain).changes == (("16 bit scaled",) if maximum > 255 else ())
+    with pytest.raises(UndecodableImageError, match="rows are missing"):
+        decode(raw[:-1])
+
+
+def test_samples_above_the_maximum_are_taken_as_the_maximum() -> None:
+    decoded = decode(b"P5 3 1 1000\n" + struct.pack(">3H", 1000, 1001, 65535))
+    assert np.asarray(decoded.pixels)[0, :, 0].tolist() == [255, 255, 255]
+
+
 def float_tiff(make_tiff: MakeFile, values: list[float], order: str = "<") -> bytes:
     packed = struct.pack(f"{order}{len(values)}f", *values)
     return make_tiff(len(values), 1, packed, order, bits=[32], sample_format=[3])

@@ -74,15 +74,20 @@ def die_at_step(step: int) -> None:
         setattr(IndexFolder, name, counted(getattr(IndexFolder, name)))
 
 
+def timed(pictures: Path, work: Path, attempt: int) -> float:
+    """Seconds of a run that nobody kills."""
+    begun = time.monotonic()
+    slow = SlowPixels(work / "log")
+    run_child(
+        lambda: index_images(pictures, work / f"timed{attempt}", embedder=slow, batch_size=BATCH), kill_after=None
+    )
+    return time.monotonic() - begun
+
+
 def main(pictures: Path, work: Path, moments: int) -> None:
     old = index_images(sorted(pictures.glob("*/*.png"))[:5], work / "old", embedder="pixels").index.fingerprint()
     new = index_images(pictures, work / "new", embedder="pixels").index.fingerprint()
-    begun = time.monotonic()
-    run_child(
-        lambda: index_images(pictures, work / "timed", embedder=SlowPixels(work / "log"), batch_size=BATCH),
-        kill_after=None,
-    )
-    whole_run = time.monotonic() - begun
+    whole_run = min(timed(pictures, work, attempt) for attempt in range(3))
     outcomes = []
     for number in range(moments + len(STEPS)):
         place = work / f"run{number}"

@@ -113,7 +113,7 @@ def test_wrong_words_are_known_before_the_work(pictures: Path, tmp_path: Path) -
         index_images(pictures, tmp_path / "index", embedder="pixles")
     with pytest.raises(UnknownNameError, match="flat"):
         index_images(pictures, tmp_path / "index", embedder="pixels", engine="flatt")
-    assert os.listdir(tmp_path) == ["pictures"]  # noqa: PTH208 - names are wanted
+    assert os.listdir(tmp_path) == ["pictures"]
 
 
 def test_the_index_folder_can_move_with_relative_images_elsewhere(

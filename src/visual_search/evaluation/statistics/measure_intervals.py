@@ -90,15 +90,7 @@ def with_intervals(
 ) -> Result:
     """Give the same result with an interval at every measure; parameters as for :func:`measure_intervals`."""
     intervals = measure_intervals(result, groups=groups, resampling=resampling)
-    return Result(
-        result.queries,
-        {one.measure: replace(one, interval=intervals[one.measure]) for one in result.values()},
-        ties=result.ties,
-        preset=result.preset,
-        missing_queries=result.missing_queries,
-        unjudged_queries=result.unjudged_queries,
-        notes=result.notes,
-    )
+    return result.replaced({one.measure: replace(one, interval=intervals[one.measure]) for one in result.values()})
 
 
 def _ratio(measure: Measure, values: MeasureValues) -> tuple[FloatArray, FloatArray]:

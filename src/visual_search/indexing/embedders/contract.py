@@ -37,9 +37,9 @@ class Embedder(Protocol):
     batch_size : int
         Images per call of ``embed`` that suits this embedder.
     decode_size : tuple of int or None
-        Width and height that ``prepare`` shrinks to, where it allows a JPEG to be decoded at a fraction of its size,
-        never below twice these sides (``images.decoding``); several times faster for large photographs, and part
-        of ``preprocessing``. None asks for every pixel.
+        Width and height that ``prepare`` shrinks to, where a JPEG may be decoded at a fraction of its size, never
+        below twice these sides (``images.decoding``): several times faster for large photographs, and told in
+        ``preprocessing``. None asks for every pixel.
     """
 
     @property

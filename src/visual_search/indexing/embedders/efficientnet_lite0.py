@@ -66,9 +66,12 @@ class EfficientNetLite0Embedder:
     name = "efficientnet-lite0"
     dimension = 1280
     decode_size = (_RESIZE.width, _RESIZE.height)
-    preprocessing = f"JPEG decoded to no less than twice the size, RGB, {_RESIZE.words}, (value - 127) / 128, L2-normalised output"
+    preprocessing = (
+        f"JPEG decoded at no less than twice the size, RGB, {_RESIZE.words}, (value - 127) / 128, "
+        "L2-normalised output"
+    )
     weights_hash = "sha256:f74e213348be74ebc86946a3ff169f35beb290c6adcebf9127a30c702710fa04"
-    batch_size = 8  # larger ones leave the cache and are slower, also per image
+    batch_size = 4  # larger ones leave the cache and cost more processor time an image
 
     def __init__(self, *, threads: int | None = None) -> None:
         weights = (

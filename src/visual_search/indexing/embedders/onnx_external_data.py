@@ -1,8 +1,9 @@
 """Which files beside an ONNX file hold its weights, read from the file's own bytes.
 
 An ONNX file is one protocol buffer. Models over 2 GB (and many smaller ones) keep tensors in files beside it; a
-hash of the one file alone would then say nothing about the weights. The ``onnx`` package could tell the names but is
-not needed to run a model, so the few fields on the way to them are walked here. Field numbers are those of onnx.proto3.
+hash of the one file alone would then say nothing about the weights. The ``onnx`` package could tell the names but
+is not needed to run a model, so the few fields on the way to them are walked here. Field numbers are those of
+onnx.proto3.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class OnnxEmbedder:
         Preprocessing, and what the graph leaves open.
     threads : int, optional
         Threads that share one inference; all cores this process may use when None.
-    batch_size : int, default 8
+    batch_size : int, default 4
         Images per inference, where the graph does not fix their number.
 
     Raises
@@ -71,7 +71,7 @@ class OnnxEmbedder:
         options: OnnxOptions | None = None,
         *,
         threads: int | None = None,
-        batch_size: int = 8,
+        batch_size: int = 4,
     ) -> None:
         self._options = options or OnnxOptions()
         self._path = os.fspath(path)

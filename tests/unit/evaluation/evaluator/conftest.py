@@ -31,7 +31,6 @@ class ToldIndex:
 
     ids: Ids
     embedder: Embedder | None = field(default_factory=Embedder)
-    extra: dict[str, Any] = field(default_factory=dict)
     metric: str = "cosine"
     engine: str = "flat"
     exact: bool = True
@@ -45,9 +44,27 @@ class ToldIndex:
 class FullService(PlainSearch):
     """A plain search that tells of its index and embeds images: three numbers in a text file."""
 
-    def __init__(self, vectors: dict[Id, Any], **told: Any) -> None:
+    def __init__(
+        self,
+        vectors: dict[Id, Any],
+        *,
+        places: dict[str, Any] | None = None,
+        hashes: dict[Id, str] | None = None,
+        ledger: dict[str, Any] | None = None,
+        **told: Any,
+    ) -> None:
         super().__init__(vectors)
         self.index = ToldIndex(self.gallery_ids, **told)
+        self._told = places, hashes, ledger
+
+    def item_places(self) -> dict[str, Any] | None:
+        return self._told[0]
+
+    def item_hashes(self) -> dict[Id, str] | None:
+        return self._told[1]
+
+    def ledger_counts(self) -> dict[str, Any] | None:
+        return self._told[2]
 
     def embed_images(self, paths: Sequence[Path]) -> Any:
         return np.array([np.loadtxt(path) for path in paths], dtype=np.float32)

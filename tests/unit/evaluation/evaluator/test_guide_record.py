@@ -10,7 +10,7 @@ from visual_search.formats.results import read_result
 
 def test_what_the_service_tells_stands_in_the_record(world: Any) -> None:
     ledger = {"used": 12, "changed": 1, "left_out": 2, "reasons": {"truncated": 2}}
-    service = world.full(extra={"ledger": ledger})
+    service = world.full(ledger=ledger)
     record = ModelEvaluator(service).evaluate(world.dataset, [1], world.vectors).record
     assert record["embedder"] == {
         "name": "colours",
@@ -22,7 +22,7 @@ def test_what_the_service_tells_stands_in_the_record(world: Any) -> None:
     assert record["ledger"] == ledger
     assert record["preset"] == "guide"
     assert record["ties"] == "listed"
-    assert record["truth"] == {"kind": "judged"}
+    assert record["truth"] == {"kind": "complete"}
     assert record["machine"]["cores"] >= 1
     assert record["versions"]["visual_search"]
 
@@ -57,7 +57,7 @@ def test_undefined_numbers_are_null(world: Any, tmp_path: Path) -> None:
 def test_the_companions_say_what_was_returned_and_where_its_images_are(world: Any, tmp_path: Path) -> None:
     dataset = EvaluationDataset.from_dict(world.on_disk(tmp_path), folder=tmp_path)
     places = {"root": str(tmp_path / "images"), "paths": {item: f"colours/{item}" for item in world.items}}
-    service = world.full(extra={"images": places})
+    service = world.full(places=places)
     result = ModelEvaluator(service).evaluate(dataset, [1, 5], output_path=tmp_path / "out" / "results.json")
     stored = read_result(tmp_path / "out" / "results.json")
     assert stored.record == result.record | {key: stored.record[key] for key in ("files", "file_checksums")}

@@ -1,3 +1,4 @@
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,6 @@ import pytest
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.search_service import Gallery
 from visual_search.evaluation.trivial_queries import trivial_queries
-from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
 
@@ -51,8 +51,10 @@ def test_by_file_where_the_service_tells_its_places(folder: Path) -> None:
     assert find(folder, [query("q1", "own.jpg", ignored=["i"])], gallery) == {}
 
 
-def test_by_equal_bytes_where_the_service_tells_hashes(folder: Path) -> None:
-    gallery = Gallery(ids=Ids(["i", "x"]), hashes={"i": fingerprint_file(folder / "item.jpg")})
+@pytest.mark.parametrize("prefix", ["", "sha256:"])
+def test_by_equal_bytes_where_the_service_tells_hashes(folder: Path, prefix: str) -> None:
+    digest = prefix + hashlib.sha256((folder / "item.jpg").read_bytes()).hexdigest()
+    gallery = Gallery(ids=Ids(["i", "x"]), hashes={"i": digest})
     queries = [query("q1", "same.jpg"), query("q2", "other.jpg")]
     assert find(folder, queries, gallery) == {"q1": "by equal bytes"}
     assert find(folder, [query("q1", "same.jpg", ignored=["i"])], gallery) == {}
