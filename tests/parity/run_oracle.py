@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,7 @@ def faults_of(text: bytes) -> list[tuple[int, str]]:
 
 def rank_is_against_scores(ranked: list[tuple[str, str, float]]) -> bool:
     by_rank = sorted(ranked, key=lambda line: int(line[1]))
-    return any(
-        int(one[1]) < int(other[1]) and one[2] < other[2] for one, other in zip(by_rank, by_rank[1:], strict=False)
-    )
+    return any(int(one[1]) < int(other[1]) and one[2] < other[2] for one, other in pairwise(by_rank))
 
 
 def joined(text: bytes, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
@@ -72,12 +71,16 @@ def joined(text: bytes, judged: JudgedNames, *, scores: ScoreKind = "as given") 
     ordered = {query: sorted(ranked, key=lambda pair: -pair[1]) for query, ranked in lists.items()}
     if scores == "float32":
         with np.errstate(over="ignore"):
-            ordered = {q: [(item, float(np.float32(score))) for item, score in pairs] for q, pairs in ordered.items()}
+            ordered = {
+                q: [(item, float(np.float32(score))) for item, score in pairs] for q, pairs in ordered.items()
+            }
     elif scores == "positive":
         ordered = {query: [pair for pair in ranked if pair[1] > 0] for query, ranked in ordered.items()}
     gallery = len({item for ranked in lists.values() for item, _ in ranked})
     return RunHits(
-        list_hits(ordered, judged.queries, [judged.items[row] for row in judged.rows], judged.offsets, judged.ignored),
+        list_hits(
+            ordered, judged.queries, [judged.items[row] for row in judged.rows], judged.offsets, judged.ignored
+        ),
         unjudged_queries=tuple(query for query in lists if query not in set(judged.queries)),
         gallery_size=gallery if gallery <= GALLERY_LIMIT else None,
         lists=len(lists),

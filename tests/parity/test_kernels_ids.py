@@ -74,7 +74,9 @@ def test_both_find_what_comparing_every_pair_finds(case: tuple[Any, ...]) -> Non
         for query, row in zip(query_of_list, zip(lists, values, strict=True), strict=True)
         if query >= 0
     }
-    expected = oracle.list_hits(ranked, range(len(judged.offsets) - 1), judged.ids.tolist(), judged.offsets, judged.ignored)
+    expected = oracle.list_hits(
+        ranked, range(len(judged.offsets) - 1), judged.ids.tolist(), judged.offsets, judged.ignored
+    )
     for twin in (compiled, plain):
         found: IdHits = twin.join_ids(lists, scores, query_of_list, judged, pad=pad)
         same_hits(found.hits, expected)

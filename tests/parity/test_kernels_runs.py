@@ -72,7 +72,9 @@ def good_runs(draw: st.DrawFn) -> bytes:
     lines = []
     for query, item in pairs:
         blank = draw(st.sampled_from(BLANKS))
-        rank = draw(st.sampled_from(["1", "2", "007", "31", "0"] if all_ranked else ["1", "1.5", "4", "00000000012"]))
+        rank = draw(
+            st.sampled_from(["1", "2", "007", "31", "0"] if all_ranked else ["1", "1.5", "4", "00000000012"])
+        )
         lines.append(blank.join([query, "Q0", item, rank, draw(st.sampled_from(some_scores)), "tag"]))
         if blank == "\t" and draw(st.booleans()):
             lines[-1] = lines[-1].replace(f"\t{item}\t", f"\t{item} of {item}\t ")
@@ -98,7 +100,26 @@ def message(join: Callable[..., RunHits], text: bytes, judged: JudgedNames) -> s
     return None
 
 
-FIELDS = ["q1", "q2", "Q0", "a", "b", "1", "nan", "-inf", "x1", "1e999", "1_0", "0x1", "#", "1e", "--1", ".", "+", ""]
+FIELDS = [
+    "q1",
+    "q2",
+    "Q0",
+    "a",
+    "b",
+    "1",
+    "nan",
+    "-inf",
+    "x1",
+    "1e999",
+    "1_0",
+    "0x1",
+    "#",
+    "1e",
+    "--1",
+    ".",
+    "+",
+    "",
+]
 
 
 @st.composite
@@ -106,7 +127,16 @@ def bad_runs(draw: st.DrawFn) -> bytes:
     line = st.lists(st.sampled_from(FIELDS), max_size=8).map(lambda fields: " ".join(fields).encode())
     usual = st.tuples(st.sampled_from(["q1", "q2"]), st.sampled_from("abc"), st.sampled_from([*SCORES, *FIELDS]))
     well_formed = usual.map(lambda parts: f"{parts[0]} Q0 {parts[1]} 1 {parts[2]} t".encode())
-    strange = st.sampled_from([b"q 1\tQ0\ta b\t1\t1\tt", b"q\t\tQ0\ta b\t1\t1", b"q1 Q0 \xff 1 1 t", b"q1 Q0 a\0 1 1 t", b"q1 Q0 \xed\xa0\x80 1 1 t", b"\xc0\x80"])
+    strange = st.sampled_from(
+        [
+            b"q 1\tQ0\ta b\t1\t1\tt",
+            b"q\t\tQ0\ta b\t1\t1",
+            b"q1 Q0 \xff 1 1 t",
+            b"q1 Q0 a\0 1 1 t",
+            b"q1 Q0 \xed\xa0\x80 1 1 t",
+            b"\xc0\x80",
+        ]
+    )
     return b"\n".join(draw(st.lists(st.one_of(line, well_formed, strange), max_size=30)))
 
 
@@ -162,7 +192,7 @@ def big_run(seed: int, *, shuffled: bool = False) -> tuple[bytes, JudgedNames]:
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("block", [64, 1000, 1 << 20])
 @pytest.mark.parametrize("threads", ["1", "3"])
-def test_blocks_and_threads_change_nothing(  # noqa: PLR0917 - one argument per choice
+def test_blocks_and_threads_change_nothing(
     twin: ModuleType, shuffled: bool, block: int, threads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, judged = big_run(3, shuffled=shuffled)

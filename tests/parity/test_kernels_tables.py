@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import FileFormatError
-from visual_search.kernels import compiled, plain, plain_tables, text_files
+from visual_search.kernels import compiled, plain, plain_tables, records, text_files
 from visual_search.kernels.text_files import QRELS, RUN, Layout, Table
 
 TWINS = [pytest.param(compiled, id="compiled"), pytest.param(plain, id="plain")]
@@ -93,7 +93,9 @@ def test_many_lines_in_small_blocks(twin: ModuleType, monkeypatch: pytest.Monkey
     assert whole.value.tolist() == [n / 7 for n in range(len(pairs))]
     assert [whole.items[item] for item in whole.item] == [f"d{i}" for _, i in pairs]
     again = text + text.splitlines()[0]
-    message = rf"line {len(again.splitlines())}: query 'q{pairs[0][0]}', item 'd{pairs[0][1]}' was on line 1 already"
+    message = (
+        rf"line {len(again.splitlines())}: query 'q{pairs[0][0]}', item 'd{pairs[0][1]}' was on line 1 already"
+    )
     with pytest.raises(FileFormatError, match=message):
         twin.read_table(io.BytesIO(again.encode()), RUN)
 
@@ -101,12 +103,12 @@ def test_many_lines_in_small_blocks(twin: ModuleType, monkeypatch: pytest.Monkey
 def test_items_whose_hashes_collide_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     text = b"q 0 a 1\nq 0 b 2\nq 0 cc 3\nr 0 b 1\n"
     expected = plain.read_table(io.BytesIO(text), QRELS)
-    read = plain_tables.read_records
+    read = records.read_records
 
-    def colliding(block: np.ndarray[tuple[int], np.dtype[np.uint8]], layout: Layout) -> object:
-        records = read(block, layout)
-        records.items.hashes[:] = 7
-        return records
+    def colliding(block: np.ndarray[tuple[int], np.dtype[np.uint8]], layout: Layout) -> records.Records:
+        found = read(block, layout)
+        found.items.hashes[:] = 7
+        return found
 
     monkeypatch.setattr(plain_tables, "read_records", colliding)
     same(plain.read_table(io.BytesIO(text), QRELS), expected)

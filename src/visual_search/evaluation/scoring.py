@@ -10,17 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
-from visual_search.evaluation.joining import join
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
+from visual_search.evaluation.sources import RankingSource, joined
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
-from visual_search.rankings.ranking import Ranking
 
 __all__ = ["evaluate", "evaluate_positions"]
 
@@ -29,7 +28,7 @@ Groups: TypeAlias = "Mapping[Id, Hashable] | Sequence[Hashable] | npt.NDArray[np
 
 
 def evaluate(
-    ranking: Ranking,
+    ranking: RankingSource,
     relevance: Relevance,
     measures: Iterable[str | Measure] | None = None,
     *,
@@ -42,8 +41,8 @@ def evaluate(
 
     Parameters
     ----------
-    ranking : Ranking
-        What a system returned.
+    ranking : Ranking, RunFile or IdLists
+        What a system returned; the latter two are joined without making a ranking of them.
     relevance : Relevance
         What the right answers are. Every query of it is evaluated; one that the ranking lacks has an empty list.
     measures : iterable of str or Measure, optional
@@ -84,12 +83,12 @@ def evaluate(
     rules = None if preset is None else preset_named(preset)
     chosen = _chosen(measures, rules)
     kinds = {measure: "as given" if rules is None else rules.list_kind(measure) for measure in chosen}
-    joined = {kind: join(_prepared(ranking, kind), relevance) for kind in dict.fromkeys(kinds.values())}
+    found = {kind: joined(ranking, relevance, scores=kind) for kind in dict.fromkeys(kinds.values())}
     run = _Run(
-        positions={measure: joined[kind] for measure, kind in kinds.items()},
+        positions={measure: found[kind].positions for measure, kind in kinds.items()},
         ties=checked_tie_rule(ties or (rules.ties if rules else "expected")),
         rules=rules,
-        ranking_notes=ranking.notes,
+        ranking_notes=next(iter(found.values())).notes,
     )
     return run.result(groups, interval)
 
@@ -117,12 +116,6 @@ def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> t
     if not listed:
         raise InputError("measures: none given; name at least one, as in ['nDCG@10'], or give a preset")
     return parse_measures(listed) if rules is None else rules.read(listed)
-
-
-def _prepared(ranking: Ranking, kind: str) -> Ranking:
-    if kind == "float32":
-        return ranking.rounded_to_float32()
-    return ranking.where_positive() if kind == "positive" else ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,4 +73,3 @@ def _field(value: object) -> str:
             f"id {text!r} cannot be written to a TREC file: tabs, line ends, outer spaces, leading #"
         )
     return text
-

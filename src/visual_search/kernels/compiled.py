@@ -46,9 +46,7 @@ _LEAST_IDS = 1 << 18
 
 def join_run(source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
     """Read a run and find the judged items; see `visual_search.kernels.plain_runs.join_run`."""
-    table = _compiled.Judged(
-        list(judged.queries), list(judged.items), judged.offsets, judged.rows, judged.ignored
-    )
+    table = _compiled.Judged(list(judged.queries), list(judged.items), judged.offsets, judged.rows, judged.ignored)
     kind = SCORE_KINDS.index(scores)
     with TextFile(source) as text:
         reader = None
@@ -106,8 +104,9 @@ def join_ids(
     pad: int | None = None,
 ) -> IdHits:
     """Find the judged items in lists of ids; see `visual_search.kernels.plain_ids.join_ids`."""
+    lists: npt.NDArray[np.integer[Any]]
     lists = np.ascontiguousarray(ids, dtype=np.int32 if ids.dtype == np.int32 else np.int64)
-    values = scores
+    values: npt.NDArray[np.floating[Any]] | None = None
     if scores is not None:
         values = np.ascontiguousarray(scores, dtype=np.float32 if scores.dtype == np.float32 else np.float64)
     count = max(min(thread_count(), ids.size // _LEAST_IDS), 1)

@@ -96,8 +96,9 @@ def _last_bytes(block: Bytes, end: Int64Array, count: Int64Array) -> Words:
 
 
 def _without_point(word: Words) -> tuple[Words, BoolArray, Words]:
-    """The word with its first point taken out and what is before it moved up; whether there was one, and how many
-    bytes come after it.
+    """The word with its first point taken out and what is before it moved up.
+
+    And whether there was one, and how many bytes come after it.
     """
     other = word ^ _POINTS
     found = (other - _ONES) & ~other & _TOPS

@@ -12,11 +12,18 @@ import logging
 import os
 from functools import cache
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
+from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RunHits, ScoreKind
+from visual_search.kernels.text_files import Layout, Source, Table
 
-__all__ = ["ENVIRONMENT_VARIABLE", "Active", "active", "kernels"]
+__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 ENVIRONMENT_VARIABLE = "VISUAL_SEARCH_KERNELS"
 
@@ -56,9 +63,33 @@ def active() -> Active:
     return _chosen()[1]
 
 
-def kernels() -> ModuleType:
+class Kernels(Protocol):
+    """What both twins do; each function is described in its plain one."""
+
+    def join_run(self, source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
+        """`visual_search.kernels.plain_runs.join_run`."""
+        ...
+
+    def join_ids(
+        self,
+        ids: npt.NDArray[np.integer[Any]],
+        scores: npt.NDArray[np.floating[Any]] | None,
+        query_of_list: Int64Array,
+        judged: JudgedIds,
+        *,
+        pad: int | None = None,
+    ) -> IdHits:
+        """`visual_search.kernels.plain_ids.join_ids`."""
+        ...
+
+    def read_table(self, source: Source, layout: Layout) -> Table:
+        """`visual_search.kernels.plain_tables.read_table`."""
+        ...
+
+
+def kernels() -> Kernels:
     """The module whose functions run: `visual_search.kernels.compiled` or `visual_search.kernels.plain`."""
-    return _chosen()[0]
+    return cast(Kernels, _chosen()[0])
 
 
 @cache
@@ -83,6 +114,8 @@ def _chosen() -> tuple[ModuleType, Active]:
             f"{ENVIRONMENT_VARIABLE}=compiled, but {reason}; install again with a C++17 compiler at hand"
         )
     _log.warning(
-        "%s; the plain NumPy path gives the same numbers, slower (%s=plain silences this)", reason, ENVIRONMENT_VARIABLE
+        "%s; the plain NumPy path gives the same numbers, slower (%s=plain silences this)",
+        reason,
+        ENVIRONMENT_VARIABLE,
     )
     return plain, Active("plain", reason)

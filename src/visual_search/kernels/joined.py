@@ -9,7 +9,17 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GALLERY_LIMIT", "SCORE_KINDS", "IdHits", "JudgedIds", "JudgedNames", "ListHits", "Offence", "RunHits", "ScoreKind"]
+__all__ = [
+    "GALLERY_LIMIT",
+    "SCORE_KINDS",
+    "IdHits",
+    "JudgedIds",
+    "JudgedNames",
+    "ListHits",
+    "Offence",
+    "RunHits",
+    "ScoreKind",
+]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -132,11 +142,11 @@ class RunHits:
 
 
 class Offence(NamedTuple):
-    """How often something is wrong with lists of ids, and the list and column where it first is; -1 if nowhere."""
+    """How often something is wrong with lists of ids, and the row and column where it first is; -1 if nowhere."""
 
-    count: int
-    list: int
-    place: int
+    total: int
+    row: int
+    column: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -101,7 +101,8 @@ def _found(
             place: Int64Array, pair: Int64Array, items: Int64Array = items, lists: Int64Array = lists
         ) -> BoolArray:
             entry = wanted[pair]
-            return (items[place] == judged.ids[entry]) & (lists[place] == list_of_entry[entry])
+            equal: BoolArray = (items[place] == judged.ids[entry]) & (lists[place] == list_of_entry[entry])
+            return equal
 
         place, pair = table.find(pair_keys(lists.astype(np.uint64), hashes[span]), same)
         places.append(place + span.start)
@@ -140,7 +141,7 @@ def _repeated(ids: npt.NDArray[np.integer[Any]], there: BoolArray) -> Offence:
             for place in np.flatnonzero(there[row]).tolist():
                 item = int(ids[row, place])
                 if item in seen:
-                    first = offence[1:] if offence.count else (row, place)
-                    offence = Offence(offence.count + 1, *first)
+                    first = offence[1:] if offence.total else (row, place)
+                    offence = Offence(offence.total + 1, *first)
                 seen.add(item)
     return offence

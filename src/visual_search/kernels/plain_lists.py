@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -41,7 +42,7 @@ def list_blocks(offsets: Int64Array) -> list[tuple[int, int]]:
     while bounds[-1] < len(offsets) - 1:
         stop = int(np.searchsorted(offsets, offsets[bounds[-1]] + _PLACES))
         bounds.append(max(min(stop, len(offsets) - 1), bounds[-1] + 1))
-    return list(zip(bounds[:-1], bounds[1:], strict=True))
+    return list(pairwise(bounds))
 
 
 class KeyTable:
@@ -165,7 +166,7 @@ def _falling_places(
     ends = stop[tied][first]
     hit_group = np.searchsorted(begins, start[tied])
     bounds = _cut(np.cumsum(ends - begins), _PLACES)
-    for low, high in zip(bounds[:-1], bounds[1:], strict=True):
+    for low, high in pairwise(bounds):
         size = ends[low:high] - begins[low:high]
         group = np.repeat(np.arange(high - low), size)
         member = np.arange(len(group)) + np.repeat(begins[low:high] - (np.cumsum(size) - size), size)

@@ -98,8 +98,7 @@ def _read(text: TextFile, span: Span) -> tuple[list[Records], bool]:
     """Records of a span, and whether it stops at a line without an end."""
     found: list[Records] = []
     try:
-        for block in text.blocks(span):
-            found.append(read_records(block, RUN))
+        found.extend(read_records(block, RUN) for block in text.blocks(span))
     except LongLineError:
         return found, True
     return found, False
@@ -207,8 +206,8 @@ class _Run:
 def _assembled(parts: list[tuple[list[Records], bool]]) -> _Run:
     blocks: list[Records] = []
     stopped = False
-    for records, stopped in parts:
-        blocks += records
+    for found, stopped in parts:
+        blocks += found
         if stopped:
             break
     lines = np.cumsum([0, *(block.lines for block in blocks)])
@@ -221,16 +220,20 @@ def _assembled(parts: list[tuple[list[Records], bool]]) -> _Run:
     if stopped:
         problems.append(Problem(int(lines[-1]) + 1, Fault.TOO_LONG))
     codes: dict[bytes, int] = {}
-    code = np.array([codes.setdefault(query, len(codes)) for block in blocks for query in block.queries], dtype=np.int64)
+    code = np.array(
+        [codes.setdefault(query, len(codes)) for block in blocks for query in block.queries], dtype=np.int64
+    )
     change = np.concatenate(
         [np.zeros(0, dtype=np.int64), *(b.query_changes + at for b, at in zip(blocks, counts, strict=False))]
     )
     length = np.diff(np.append(change, counts[-1]))
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(code, weights=length, minlength=len(codes))))).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(code, weights=length, minlength=len(codes))))).astype(
+        np.int64
+    )
     hashes = np.concatenate([np.zeros(0, dtype=np.uint64), *(block.items.hashes for block in blocks)])
     scores = np.concatenate([np.zeros(0), *(block.values for block in blocks)])
-    records = None
-    ranks = None
+    records: Int64Array | None = None
+    ranks: Int64Array | None = None
     if all(block.ranks is not None for block in blocks):
         ranks = np.concatenate([np.zeros(0, dtype=np.int64), *(b.ranks for b in blocks if b.ranks is not None)])
     if (np.diff(code) < 0).any():
@@ -294,7 +297,9 @@ def _same_names(run: _Run, records: Int64Array, names: Names, places: Int64Array
     for which, items, there in run.by_block(records):
         same[which] = items.short[there] == names.short[places[which]]
         if items.long or names.long:
-            same[which] = [items[a] == names[b] for a, b in zip(there.tolist(), places[which].tolist(), strict=True)]
+            same[which] = [
+                items[a] == names[b] for a, b in zip(there.tolist(), places[which].tolist(), strict=True)
+            ]
     return same
 
 

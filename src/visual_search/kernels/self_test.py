@@ -55,7 +55,9 @@ def first_difference(compiled: ModuleType, plain: ModuleType) -> str | None:
 
 def _equal(one: Any, other: Any) -> bool:
     if dataclasses.is_dataclass(one):
-        return all(_equal(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one))
+        return all(
+            _equal(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one)
+        )
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_equal, one, other))
     return bool(np.array_equal(one, other))

@@ -7,8 +7,9 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import IO, BinaryIO, NamedTuple, Self, TypeAlias
+from typing import IO, BinaryIO, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -60,9 +61,9 @@ class TextFile:
         self._path: Path | None = None
         if isinstance(source, (str, os.PathLike)):
             self.name = os.fspath(source)
-            raw = Path(source).open("rb")
+            raw = Path(source).open("rb")  # noqa: SIM115 - closed by __exit__
             packed = raw.peek(2)[:2] == _GZIP_MAGIC
-            self._stream: IO[bytes] = _Gunzip(raw) if packed else raw
+            self._stream: IO[bytes] = cast(IO[bytes], _Gunzip(raw)) if packed else raw
             if not packed and raw.seekable():
                 self._path = Path(source)
         elif hasattr(source, "readinto"):
@@ -99,7 +100,7 @@ class TextFile:
                 pass
             begins.append(self._stream.tell())
         bounds = sorted({*begins, size})
-        return list(zip(bounds[:-1], bounds[1:], strict=True)) or [(0, None)]
+        return list(pairwise(bounds)) or [(0, None)]
 
     def blocks(self, span: Span = (0, None)) -> Iterator[Block]:
         """Blocks of whole lines, each with its end; the last line is given one where it has none.
@@ -117,13 +118,13 @@ class TextFile:
         if self._path is not None:
             with self._path.open("rb") as stream:
                 stream.seek(begin)
-                yield from self._whole_lines(stream, begin == 0, None if end is None else end - begin)
+                yield from self._whole_lines(stream, None if end is None else end - begin, at_begin=begin == 0)
         else:
             if self.rewinds:
                 self._stream.seek(self._begin)
-            yield from self._whole_lines(self._stream, True, None)
+            yield from self._whole_lines(self._stream, None, at_begin=True)
 
-    def _whole_lines(self, stream: IO[bytes], at_begin: bool, left: int | None) -> Iterator[Block]:
+    def _whole_lines(self, stream: IO[bytes], left: int | None, *, at_begin: bool) -> Iterator[Block]:
         buffer = bytearray(BLOCK_BYTES + LINE_LIMIT + 1)
         view = np.frombuffer(buffer, dtype=np.uint8)
         kept = 0
