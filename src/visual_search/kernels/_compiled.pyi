@@ -74,3 +74,16 @@ class IdJoin:
     def repeated(self) -> tuple[int, int, int]: ...
     @property
     def gallery(self) -> int: ...
+
+def count_ranks(
+    similarity: npt.NDArray[np.float32],
+    offsets: Int64Array,
+    columns: Int64Array,
+    ignored: BoolArray,
+    places: Int64Array,
+    first: int,
+    last: int,
+    entry: Int64Array,
+    above: Int64Array,
+    tied: Int64Array,
+) -> None: ...

@@ -14,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "id_join.hpp"
+#include "ranks.hpp"
 #include "run_join.hpp"
 #include "table_reader.hpp"
 
@@ -168,6 +169,36 @@ void read_ids(IdJoin& join, InMatrix<Id> ids, std::optional<InMatrix<Score>> sco
 
 nb::tuple as_tuple(const Offence& offence) { return nb::make_tuple(offence.count, offence.list, offence.place); }
 
+// Rows first .. last; the hits of row r are written from places[r] on.
+void count_ranks(InMatrix<float> similarity, In<std::int64_t> offsets, In<std::int64_t> columns, In<bool> ignored,
+                 In<std::int64_t> places, std::int64_t first, std::int64_t last,
+                 Into<std::int64_t> entry, Into<std::int64_t> above, Into<std::int64_t> tied) {
+    const auto rows = static_cast<std::int64_t>(similarity.shape(0));
+    const std::size_t size = similarity.shape(1);
+    bool sound = 0 <= first && first <= last && last <= rows && size < (std::size_t(1) << 32) &&
+                 offsets.size() == similarity.shape(0) + 1 && places.size() == offsets.size() && offsets(0) >= 0 &&
+                 offsets(offsets.size() - 1) <= static_cast<std::int64_t>(columns.size()) &&
+                 ignored.size() == columns.size() && std::is_sorted(offsets.data(), offsets.data() + offsets.size()) &&
+                 places(0) >= 0 && above.size() == entry.size() && tied.size() == entry.size() &&
+                 places(places.size() - 1) <= static_cast<std::int64_t>(entry.size());
+    for (std::int64_t row = first; sound && row < last; ++row) {
+        std::int64_t hits = 0;
+        for (std::int64_t e = offsets(row); e < offsets(row + 1); ++e) {
+            hits += !ignored(e);
+            sound = sound && columns(e) >= 0 && columns(e) < static_cast<std::int64_t>(size);
+        }
+        sound = sound && places(row + 1) - places(row) == hits;
+    }
+    if (!sound) throw std::invalid_argument("similarity, judged columns and places do not fit");
+    const nb::gil_scoped_release unlocked;
+    RankCounter counter;
+    for (std::int64_t row = first; row < last; ++row) {
+        counter.count(similarity.data() + std::size_t(row) * size, size, columns.data(),
+                      reinterpret_cast<const std::uint8_t*>(ignored.data()), offsets(row), offsets(row + 1),
+                      entry.data() + places(row), above.data() + places(row), tied.data() + places(row));
+    }
+}
+
 template <class Id, class Score>
 void def_read_ids(nb::class_<IdJoin>& type) {
     type.def("read", &read_ids<Id, Score>, "ids"_a.noconvert(), "scores"_a.noconvert().none(), "first"_a, "last"_a,
@@ -213,6 +244,9 @@ NB_MODULE(_compiled, module) {
     def_read_ids<std::int64_t, float>(id_join);
     def_read_ids<std::int32_t, double>(id_join);
     def_read_ids<std::int32_t, float>(id_join);
+    module.def("count_ranks", &count_ranks, "similarity"_a.noconvert(), "offsets"_a.noconvert(),
+               "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(), "first"_a, "last"_a,
+               "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());
     nb::class_<TableReader>(module, "TableReader")
         .def(nb::init<std::size_t, std::size_t, std::size_t>(), "columns"_a, "value_column"_a, "shown"_a)
         .def("feed", &feed<TableReader>, "block"_a)

@@ -18,8 +18,10 @@ from visual_search.kernels.joined import (
     JudgedNames,
     ListHits,
     Offence,
+    RankHits,
     RunHits,
     ScoreKind,
+    hit_offsets,
 )
 from visual_search.kernels.text_files import (
     RUN,
@@ -35,7 +37,7 @@ from visual_search.kernels.text_files import (
 )
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["join_ids", "join_run", "read_table"]
+__all__ = ["count_ranks", "join_ids", "join_run", "read_table"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -136,6 +138,24 @@ def _in_threads(work: Callable[[int], None], count: int) -> None:
         return
     with ThreadPoolExecutor(count) as pool:
         list(pool.map(work, range(count)))
+
+
+def count_ranks(
+    similarity: npt.NDArray[np.float32], offsets: Int64Array, columns: Int64Array, ignored: npt.NDArray[np.bool_]
+) -> RankHits:
+    """Count what is above and level with judged items; see `visual_search.kernels.plain_ranks.count_ranks`."""
+    hits = hit_offsets(offsets, ignored)
+    entry, above, tied = (np.empty(int(hits[-1]), dtype=np.int64) for _ in range(3))
+    rows = len(similarity)
+    count = max(min(thread_count(), rows, similarity.size // _LEAST_IDS), 1)
+    bounds = [rows * part // count for part in range(count + 1)]
+
+    def some(part: int) -> None:
+        span = bounds[part], bounds[part + 1]
+        _compiled.count_ranks(similarity, offsets, columns, ignored, hits, *span, entry, above, tied)
+
+    _in_threads(some, count)
+    return RankHits(hits, entry, above, tied)
 
 
 def read_table(source: Source, layout: Layout) -> Table:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
-from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RunHits, ScoreKind
+from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
 from visual_search.kernels.text_files import Layout, Source, Table
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
@@ -65,6 +65,16 @@ def active() -> Active:
 
 class Kernels(Protocol):
     """What both twins do; each function is described in its plain one."""
+
+    def count_ranks(
+        self,
+        similarity: npt.NDArray[np.float32],
+        offsets: Int64Array,
+        columns: Int64Array,
+        ignored: npt.NDArray[np.bool_],
+    ) -> RankHits:
+        """`visual_search.kernels.plain_ranks.count_ranks`."""
+        ...
 
     def join_run(self, source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
         """`visual_search.kernels.plain_runs.join_run`."""

@@ -17,8 +17,10 @@ __all__ = [
     "JudgedNames",
     "ListHits",
     "Offence",
+    "RankHits",
     "RunHits",
     "ScoreKind",
+    "hit_offsets",
 ]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -168,3 +170,31 @@ class IdHits:
     not_finite: Offence
     rising: Offence
     repeated: Offence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankHits:
+    """Where judged items stand in full rankings.
+
+    Attributes
+    ----------
+    offsets : int64 array of shape (rows + 1,)
+        Row i owns the hits ``offsets[i]:offsets[i + 1]``, by falling similarity and then as the pairs were given.
+    entry : int64 array of shape (hits,)
+        Which judged pair the hit is.
+    above : int64 array of shape (hits,)
+        How many items of the row are strictly more similar, ignored ones left out.
+    tied : int64 array of shape (hits,)
+        How many are as similar, the hit included.
+    """
+
+    offsets: Int64Array
+    entry: Int64Array
+    above: Int64Array
+    tied: Int64Array
+
+
+def hit_offsets(offsets: Int64Array, ignored: BoolArray) -> Int64Array:
+    """Offsets of the pairs that are left when the ignored ones are taken out."""
+    kept = np.concatenate(([0], np.cumsum(~ignored)))[offsets]
+    return kept - kept[0]

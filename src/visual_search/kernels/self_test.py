@@ -38,7 +38,14 @@ def _tables(kernels: ModuleType) -> Any:
     return kernels.read_table(io.BytesIO(_RUN_TEXT.encode()), RUN)
 
 
+def _ranks(kernels: ModuleType) -> Any:
+    values = (np.arange(600) * 7919 % 271 - 100).astype(np.float32).reshape(2, 300)
+    offsets, columns = np.array([0, 4, 254]), np.concatenate((np.arange(4) * 70, np.arange(250)))
+    return kernels.count_ranks(values, offsets, columns, columns % 11 == 1)
+
+
 _QUESTIONS: dict[str, Callable[[ModuleType], Any]] = {
+    "count_ranks": _ranks,
     "join_run": _runs,
     "join_ids": _ids,
     "read_table": _tables,
