@@ -1,13 +1,15 @@
 """What all tests share: how hypothesis behaves, and that Python blocks of README and docs are tests.
 
-Each page runs from top to bottom in an empty folder.
+Each page runs from top to bottom in a folder of its own, which has ``photos/`` with a few small pictures.
 """
 
 import os
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from hypothesis import settings
+from PIL import Image
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
@@ -18,10 +20,13 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
-def _enter_empty_folder(namespace: dict[str, Any]) -> None:
+def _enter_folder(namespace: dict[str, Any]) -> None:
     namespace["_home"] = os.getcwd()  # noqa: PTH109 - to go back to
     namespace["_folder"] = tempfile.TemporaryDirectory()
     os.chdir(namespace["_folder"].name)
+    Path("photos").mkdir()
+    for number, colour in enumerate(("red", "orange", "gold", "green", "teal", "navy", "purple", "black")):
+        Image.new("RGB", (40 + number, 30), colour).save(f"photos/{number}.png")
 
 
 def _leave_folder(namespace: dict[str, Any]) -> None:
@@ -32,6 +37,6 @@ def _leave_folder(namespace: dict[str, Any]) -> None:
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
     patterns=["README.md", "*/docs/*.md", "docs/**/*.md"],
-    setup=_enter_empty_folder,
+    setup=_enter_folder,
     teardown=_leave_folder,
 ).pytest()

@@ -4,7 +4,7 @@ Run as ``python benchmarks/indexing.py``. Makes textured photographs (JPEG, seed
 folder. For each size, all in one run and in turns:
 
 - decode: Pillow opens and loads each file, one thread;
-- infer: the same network on the images prepared beforehand, batches of 8, one thread, nothing else;
+- infer: the same network on the images prepared beforehand, batches of the same size, one thread, nothing else;
 - index: ``embed_sources`` with the shipped network, from the files to the vectors, with the defaults;
 - every pixel: the same with JPEGs decoded whole (``decode_size`` None), to see what that choice brings.
 
@@ -34,7 +34,7 @@ from visual_search.indexing.embedders.cores import available_cores
 from visual_search.indexing.embedders.efficientnet_lite0 import EfficientNetLite0Embedder
 from visual_search.indexing.embedding import embed_sources
 
-SIZES = ((960, 720), (1200, 900), (1600, 1200), (2048, 1536), (4000, 3000))
+SIZES = ("1200x900", "1600x1200", "2048x1536", "4000x3000")
 
 
 class EveryPixel(EfficientNetLite0Embedder):
@@ -82,8 +82,8 @@ def bare_inference(sources: Sequence[ImageSource]) -> Callable[[], None]:
     session: Any = single._session  # noqa: SLF001 - the bare session is the point
 
     def infer() -> None:
-        for start in range(0, len(prepared), 8):
-            session.run(["embedding"], {"image": prepared[start : start + 8]})
+        for start in range(0, len(prepared), single.batch_size):
+            session.run(["embedding"], {"image": prepared[start : start + single.batch_size]})
 
     return infer
 
@@ -134,15 +134,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=64, help="photographs of each size (default: 64)")
     parser.add_argument("--repetitions", type=int, default=5, help="turns, of which the least counts (default: 5)")
+    parser.add_argument("--sizes", nargs="+", default=SIZES, help=f"as WIDTHxHEIGHT (default: {' '.join(SIZES)})")
     parser.add_argument("--json", action="store_true", help="print JSON in place of the table")
     arguments = parser.parse_args()
     versions = {name: version(name) for name in ("visual-search", "numpy", "pillow", "onnxruntime")}
     machine = {"machine": platform.machine(), "cores": available_cores(), "python": platform.python_version()}
     rows = {}
-    for width, height in SIZES:
+    for size in arguments.sizes:
+        width, height = map(int, size.split("x"))
         with tempfile.TemporaryDirectory() as folder:
             sources = write_photographs(Path(folder), arguments.images, width, height)
-            rows[f"{width}x{height}"] = measure(sources, arguments.repetitions)
+            rows[size] = measure(sources, arguments.repetitions)
     if arguments.json:
         print(json.dumps({**machine, **versions, "sizes": rows}, indent=2))
         return

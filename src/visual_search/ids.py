@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from operator import eq
 from typing import Any, TypeAlias, overload
 
@@ -190,7 +190,7 @@ class Ids(Sequence[Id]):
     def rows(self, values: Iterable[Id]) -> Int64Array:
         """Rows of many ids, int64 of shape (n,); -1 where an id is not there."""
         get = self._column.rows().get
-        found = np.fromiter((get(value, -1) for value in values), dtype=np.int64)
+        found = np.fromiter(map(get, values, repeat(-1)), dtype=np.int64)
         found[found >= self._count] = -1  # belongs to a longer Ids that shares the column
         return found
 

@@ -90,6 +90,10 @@ def _run_verb(name: str, words: Sequence[str]) -> int:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
         return DONE
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename is not None else ""
+        print(f"visual-search {name}: {place}{error.strerror or error}", file=sys.stderr)
+        return WRONG_USE
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130

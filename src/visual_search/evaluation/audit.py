@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,6 @@ class Audit:
     trivial : dict of id to str
         Queries that find themselves or a copy, and how that was seen.
     warnings : tuple of str
-    notes : tuple of str
     """
 
     queries: int
@@ -48,7 +47,6 @@ class Audit:
     categories: Mapping[str | None, int] | None
     trivial: Mapping[Id, str]
     warnings: tuple[str, ...]
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def trivial_share(self) -> float:
@@ -97,7 +95,6 @@ def audit_dataset(
         *_about_trivial(trivial, len(dataset)),
         *_about_k(k_values, application_k),
     ]
-    notes = [] if categories else ["no query has a category, so their diversity cannot be told"]
     return Audit(
         queries=len(dataset),
         groups=len(groups) + sum(query.group is None for query in dataset.queries) if groups else None,
@@ -106,7 +103,6 @@ def audit_dataset(
         categories=categories,
         trivial=trivial,
         warnings=tuple(warnings),
-        notes=tuple(notes),
     )
 
 

@@ -7,6 +7,7 @@ compared; it tells whether a stored ranking is the one a result was computed fro
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +17,22 @@ from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["fingerprint_ids", "fingerprint_ranking", "fingerprints_of"]
+__all__ = ["fingerprint_gallery", "fingerprint_ids", "fingerprint_ranking", "fingerprints_of"]
 
 Int64Array = npt.NDArray[np.int64]
 
 
-def fingerprints_of(relevance: Relevance, ranking: Ranking, gallery: Ids | None) -> dict[str, str | None]:
-    """Fingerprints of gallery, queries, relevance, exclusions and ranking; a gallery that is not known has none."""
+def fingerprints_of(
+    relevance: Relevance, ranking: Ranking, gallery: Ids | None, hashes: Mapping[Id, str] | None = None
+) -> dict[str, str | None]:
+    """Fingerprints of gallery, queries, relevance, exclusions and ranking; a gallery that is not known has none.
+
+    The gallery's is over its ids and, where they are known, the hashes of its files: another picture under the same
+    id makes it another gallery. The model's vectors do not enter, so that two models can be compared on one gallery.
+    """
     judged = ~relevance.ignored
     return {
-        "gallery": None if gallery is None else fingerprint_ids(gallery),
+        "gallery": None if gallery is None else fingerprint_gallery(gallery, hashes),
         "queries": fingerprint_ids(relevance.queries),
         "relevance": _fingerprint_pairs(relevance, judged),
         "exclusions": _fingerprint_pairs(relevance, relevance.ignored),
@@ -40,6 +47,14 @@ def fingerprint_ids(ids: Ids) -> str:
     True
     """
     return Ids(sorted(ids, key=_sort_key)).fingerprint()
+
+
+def fingerprint_gallery(ids: Ids, hashes: Mapping[Id, str] | None) -> str:
+    """Of a set of ids and, where they are known, of each item's file."""
+    if hashes is None:
+        return fingerprint_ids(ids)
+    files = "\n".join(hashes.get(item, "") for item in sorted(ids, key=_sort_key))
+    return fingerprint_bytes(f"{fingerprint_ids(ids)}\n{files}".encode())
 
 
 def fingerprint_ranking(ranking: Ranking) -> str:

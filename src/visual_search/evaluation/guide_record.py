@@ -58,7 +58,9 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         "embedder": _copied(result.gallery.embedder),
         "index": _copied(result.gallery.index),
         "ledger": _copied(result.gallery.ledger),
-        "fingerprints": fingerprints_of(result.relevance, result.ranking, result.gallery.ids),
+        "fingerprints": fingerprints_of(
+            result.relevance, result.ranking, result.gallery.ids, result.gallery.hashes
+        ),
         "versions": versions(),
         "machine": machine(),
         "seeds": {"bootstrap": result.resampling.seed},

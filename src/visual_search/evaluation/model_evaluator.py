@@ -92,7 +92,7 @@ class ModelEvaluator:
 
     def evaluate(
         self,
-        dataset: EvaluationDataset | Mapping[str, Any],
+        dataset: EvaluationDataset | Mapping[str, Any] | str | os.PathLike[str],
         k_values: Iterable[int] | str = DEFAULT_K_VALUES,
         precomputed_embeddings: Mapping[Any, Any] | None = None,
         output_path: str | os.PathLike[str] | None = None,
@@ -104,7 +104,7 @@ class ModelEvaluator:
 
         Parameters
         ----------
-        dataset : EvaluationDataset, or its JSON value
+        dataset : EvaluationDataset, or its JSON value, or the path of its file
         k_values : iterable of int, or "user" or "analysis"
             Depths; "user" is 10 and 20, "analysis" 1, 5, 10, 50 and 100.
         precomputed_embeddings : mapping of query id to array of shape (d,), optional
@@ -127,7 +127,7 @@ class ModelEvaluator:
         InputError
             Depths, vectors or images that cannot be used; all problems of a kind at once.
         """
-        dataset = dataset if isinstance(dataset, EvaluationDataset) else EvaluationDataset.from_dict(dataset)
+        dataset = _dataset(dataset)
         guide = GuideMeasures.of(checked_k_values(k_values), self.measures)
         _check_output(output_path)
         gallery = gallery_of(self.search_service)
@@ -166,7 +166,7 @@ class ModelEvaluator:
             protocol=_LEAVE_ONE_OUT if protocol is None and exclude_self else protocol,
             resampling=self.resampling,
             warnings=(*dataset.warnings, *pseudo, *(absent.warnings() if absent else ()), *audit.warnings),
-            notes=(*measured.notes, *audit.notes, *gallery.notes()),
+            notes=(*measured.notes, *gallery.notes()),
         )
         if output_path is not None:
             result.to_json(output_path)
@@ -226,7 +226,7 @@ def evaluate_model(
     EvaluationResult
     """
     return ModelEvaluator(search_service, application_k=application_k).evaluate(
-        EvaluationDataset.from_json(dataset_path),
+        dataset_path,
         k_values=k_values,
         precomputed_embeddings=precomputed_embeddings,
         output_path=output_path,
@@ -242,6 +242,14 @@ def search_depth(depth: int, relevance: Relevance, gallery: Gallery) -> int:
     owners = np.repeat(np.arange(len(relevance)), np.diff(relevance.offsets))[ignored]
     most = int(np.bincount(owners).max()) if len(owners) else 0
     return depth + most if gallery.size is None else max(1, min(depth + most, gallery.size))
+
+
+def _dataset(given: EvaluationDataset | Mapping[str, Any] | str | os.PathLike[str]) -> EvaluationDataset:
+    if isinstance(given, EvaluationDataset):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return EvaluationDataset.from_json(given)
+    return EvaluationDataset.from_dict(given)
 
 
 def _check_output(output_path: str | os.PathLike[str] | None) -> None:

@@ -129,15 +129,15 @@ def pseudo_warnings(pseudo: Mapping[str, Any], query_ids: Iterable[Id], gallery:
 
 def _check(
     threshold: float,
-    k: int,
+    k: Any,
     query_images: Mapping[Any, Any],
     image_paths: Mapping[Any, str | os.PathLike[str]] | None,
 ) -> None:
     problems = Problems("create_pseudo_ground_truth")
     if not np.isfinite(threshold):
         problems.add(f"threshold is {threshold}; it must be a finite score")
-    if k < 1:
-        problems.add(f"k is {k}; it must be at least 1")
+    if not isinstance(k, int) or k < 1:
+        problems.add(f"k is {k!r}; it must be an integer of at least 1")
     if not query_images:
         problems.add("query_images is empty; give {query_id: vector}")
     foreign = [query for query in image_paths or () if query not in query_images]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from visual_search.errors import DimensionError, InputError, Problems, first_few
 from visual_search.evaluation.dataset import EvaluationDataset
-from visual_search.evaluation.search_service import EmbedsImages
+from visual_search.evaluation.search_service import embeds_images
 from visual_search.ids import Id
 
 __all__ = ["checked_embeddings", "embed_files", "embed_queries"]
@@ -103,7 +103,7 @@ def embed_files(
         The service embeds no images, files are missing (all are listed), or it gave vectors that cannot be used.
     """
     problems = problems or Problems("query images")
-    if not isinstance(service, EmbedsImages):
+    if not embeds_images(service):
         problems.add(
             f"the search service ({type(service).__name__}) has no embed_images; pass precomputed_embeddings"
         )
@@ -112,7 +112,7 @@ def embed_files(
         if not path.is_file():
             problems.add(f"{query!r}: no file {str(path)!r}{'' if path.is_absolute() else looked}")
     problems.raise_if_any(InputError)
-    assert isinstance(service, EmbedsImages)
+    assert embeds_images(service)
     vectors = np.asarray(service.embed_images(list(paths.values())))
     if vectors.ndim != 2 or len(vectors) != len(paths):
         raise DimensionError(f"embed_images gave an array of shape {vectors.shape} for {len(paths)} images")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from inspect import getattr_static
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,9 @@ __all__ = [
     "KnowsItsItems",
     "SearchService",
     "SearchesInBatches",
+    "embeds_images",
     "gallery_of",
+    "searches_in_batches",
 ]
 
 Vectors = npt.NDArray[np.float32]
@@ -65,7 +68,6 @@ class SearchService(Protocol):
         ...
 
 
-@runtime_checkable
 class SearchesInBatches(Protocol):
     """A service that takes many queries in one call."""
 
@@ -74,7 +76,6 @@ class SearchesInBatches(Protocol):
         ...
 
 
-@runtime_checkable
 class EmbedsImages(Protocol):
     """A service that turns image files into vectors of its index's space."""
 
@@ -83,7 +84,6 @@ class EmbedsImages(Protocol):
         ...
 
 
-@runtime_checkable
 class KnowsItsItems(Protocol):
     """A service that names the items it searches."""
 
@@ -101,7 +101,6 @@ class EmbedderFacts(Protocol):
         ...
 
 
-@runtime_checkable
 class Index(Protocol):
     """What a service tells of itself through its ``index``, where it has one."""
 
@@ -141,7 +140,6 @@ class Index(Protocol):
         ...
 
 
-@runtime_checkable
 class KnowsItsImages(Protocol):
     """A service that tells of the images behind its items; each answer may be None where it does not know."""
 
@@ -196,14 +194,47 @@ class Gallery:
         return [f"the search service does not tell {what}" for what, told in lacking.items() if told is None]
 
 
+def searches_in_batches(service: object) -> TypeGuard[SearchesInBatches]:
+    """Tell whether a service offers ``search_batch``."""
+    return _offers(service, SearchesInBatches)
+
+
+def embeds_images(service: object) -> TypeGuard[EmbedsImages]:
+    """Tell whether a service offers ``embed_images``."""
+    return _offers(service, EmbedsImages)
+
+
+def _knows_its_items(service: object) -> TypeGuard[KnowsItsItems]:
+    return _offers(service, KnowsItsItems)
+
+
+def _knows_its_images(service: object) -> TypeGuard[KnowsItsImages]:
+    return _offers(service, KnowsItsImages)
+
+
+def _is_index(value: object) -> TypeGuard[Index]:
+    return _offers(value, Index)
+
+
+def _offers(service: object, contract: type) -> bool:
+    """Tell whether a service has all that an optional contract names.
+
+    Names that are only made up when asked for (a proxy's, a test double's) do not count: they promise nothing.
+    """
+    names = [name for name in vars(contract) if not name.startswith("_")]
+    missing = object()
+    return all(getattr_static(service, name, missing) is not missing for name in names)
+
+
 def gallery_of(service: object) -> Gallery:
     """Ask a service for all that it tells of itself."""
     index = getattr(service, "index", None)
-    images = service if isinstance(service, KnowsItsImages) else None
-    if not isinstance(index, Index):
-        return Gallery(ids=service.gallery_ids if isinstance(service, KnowsItsItems) else None)
+    images = service if _knows_its_images(service) else None
+    if not _is_index(index):
+        ids = Ids(service.gallery_ids, what="gallery") if _knows_its_items(service) else None
+        return Gallery(ids=ids)
     return Gallery(
-        ids=index.ids,
+        ids=Ids(index.ids, what="gallery"),
         dimension=index.dimension,
         embedder=None if index.embedder is None else index.embedder.as_json(),
         index={

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
-from visual_search.evaluation.search_service import SearchesInBatches, SearchService
+from visual_search.evaluation.search_service import SearchService, searches_in_batches
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
 
@@ -42,7 +42,7 @@ def search_all(
     InputError
         The service answered queries that were not asked, returned more than k items, or items without id or score.
     """
-    if isinstance(service, SearchesInBatches):
+    if searches_in_batches(service):
         ranking = service.search_batch(vectors, query_ids, k)
         if not isinstance(ranking, Ranking):
             raise InputError(f"search_batch gave {type(ranking).__name__}; a Ranking is needed")
@@ -70,8 +70,9 @@ def _one_by_one(
     scores: list[float] = []
     lengths: list[int] = []
     for vector, query in zip(vectors, query_ids, strict=True):
-        results = service.search(vector, query, k=k).results
+        answer = service.search(vector, query, k=k)
         try:
+            results = list(answer.results)
             found.extend(item.image_id for item in results)
             scores.extend(float(item.score) for item in results)
         except (AttributeError, TypeError, ValueError) as reason:

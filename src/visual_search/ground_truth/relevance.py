@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, Problems, first_few
 from visual_search.formats.arrays import as_numpy
+from visual_search.formats.nested import nested_keys, nested_numbers
+from visual_search.formats.ragged import grouped
 from visual_search.ground_truth.labels import of_groups, of_labels
 from visual_search.ground_truth.parts import RelevanceParts, of_matrix, repeated_pairs
 from visual_search.ground_truth.tables import Combination, of_judged_table, of_qrels, of_table
@@ -76,23 +78,32 @@ class Relevance:
         >>> Relevance.from_dict({"q1": {"d1": 1, "d2": 0}})
         Relevance(1 queries, 2 judged pairs, 0 ignored)
         """
+        judged = list(nested_keys(judgements, what="relevance"))
         queries = Ids(judgements, what="queries")
         left_out = {query: dict.fromkeys((ignored or {}).get(query, ())) for query in judgements}
-        both = [(query, item) for query, items in left_out.items() for item in items if item in judgements[query]]
+        both = [(query, item) for query, some in left_out.items() for item in some if item in judgements[query]]
         if both:
-            raise InputError(f"relevance: {len(both)} pairs are both judged and ignored, first: {both[0]}")
-        items = Ids(dict.fromkeys(i for q in judgements for i in (*judgements[q], *left_out[q])), what="items")
-        lengths = [len(judgements[q]) + len(left_out[q]) for q in judgements]
-        offsets = np.concatenate(([0], np.cumsum(np.asarray(lengths, dtype=np.int64))))
-        rows = items.rows(i for q in judgements for i in (*judgements[q], *left_out[q]))
-        grades = np.array(
-            [g for q in judgements for g in (*judgements[q].values(), *([0.0] * len(left_out[q])))],
-            dtype=np.float64,
+            raise InputError(f"relevance: {len(both)} pairs are both judged and ignored, first: {first_few(both)}")
+        unknown = [query for query in ignored or () if query not in judgements]
+        if unknown:
+            raise InputError(
+                f"ignored: {len(unknown)} queries are not in the relevance, first: {first_few(unknown)}"
+            )
+        skipped = [item for some in left_out.values() for item in some]
+        items = Ids(dict.fromkeys([*judged, *skipped]), what="items")
+        n = len(queries)
+        query = np.concatenate(
+            (
+                np.repeat(np.arange(n), [len(judgements[name]) for name in judgements]),
+                np.repeat(np.arange(n), [len(left_out[name]) for name in judgements]),
+            )
         )
-        flags = np.array(
-            [f for q in judgements for f in (*([False] * len(judgements[q])), *([True] * len(left_out[q])))],
-            dtype=np.bool_,
-        )
+        grades = np.concatenate((nested_numbers(judgements, what="relevance"), np.zeros(len(skipped))))
+        flags = np.arange(len(grades)) >= len(judged)
+        rows = items.rows([*judged, *skipped])
+        offsets, order = grouped(query, n)
+        if order is not None:
+            rows, grades, flags = rows[order], grades[order], flags[order]
         return cls(queries, items, offsets, rows, grades, flags)
 
     @classmethod

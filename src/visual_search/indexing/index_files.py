@@ -113,10 +113,12 @@ def load_parts(path: Path) -> IndexParts:
     while True:
         try:
             return _load(folder, manifest)
-        except FileFormatError:
-            # Another process may have saved meanwhile, which replaces the files the old manifest names.
+        except (FileFormatError, FileNotFoundError) as error:
+            # Another process may have saved meanwhile, which takes away the files that the old manifest names.
             current = folder.read_manifest()
             if current.files == manifest.files:
+                if isinstance(error, FileNotFoundError):
+                    raise FileFormatError(f"{path}: {error.filename} went away while it was read") from error
                 raise
             manifest = current
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,7 +28,7 @@ from visual_search.indexing.index_files import (
     load_parts,
     save_parts,
 )
-from visual_search.indexing.nearest import Nearest, ragged_ranking
+from visual_search.indexing.nearest import Moment, ragged_ranking
 from visual_search.indexing.readers_writer import ReadersWriterLock
 from visual_search.indexing.vector_checks import Findings, checked_depth
 from visual_search.rankings.ranking import Ranking
@@ -290,24 +291,24 @@ class VectorIndex:
         depth = checked_depth(k)
         if depth > len(self):
             raise DepthError(f"k: got {depth}, but the index holds {len(self)} items; k may be 1..{len(self)}")
-        queries = Ids(range(len(vectors)) if query_ids is None else query_ids, what="queries")
-        return ragged_ranking(queries, self.nearest(vectors, depth, queries=queries))
+        queries = None if query_ids is None else Ids(query_ids, what="queries")
+        ready = self.ready(vectors, queries)
+        with self.moment() as moment:
+            found = moment.nearest(ready, depth)
+        return ragged_ranking(Ids(range(len(ready))) if queries is None else queries, found.items, [(found, None)])
 
-    def nearest(self, vectors: Any, k: int, *, queries: Ids | None = None, with_vectors: bool = False) -> Nearest:
-        """As ``search``, but in arrays of shape (n, k), and padded where k is more than the index holds.
+    def ready(self, vectors: Any, queries: Ids | None = None) -> Vectors:
+        """Query vectors as the engine takes them, checked; ``queries`` names them in error messages."""
+        return checked_vectors(vectors, self._dimension, self.metric, subject="search", names=queries)
 
-        ``queries`` names the vectors in error messages; ``with_vectors`` gives the found items' vectors too, of the
-        same moment.
+    @contextmanager
+    def moment(self) -> Iterator[Moment]:
+        """The index as it is now, held while the block runs: several looks at it belong together.
+
+        Other readers go on; whoever changes the index waits. Inside the block ask the moment, not the index.
         """
-        ready = checked_vectors(vectors, self._dimension, self.metric, subject="search", names=queries)
         with self._lock.read():
-            rows, scores = self._engine.search(ready, k)
-            found = Nearest(self._table.vocabulary, self._table.terms(rows), scores)
-            if not with_vectors:
-                return found
-            of_found = np.zeros((*rows.shape, ready.shape[1]), dtype=np.float32)
-            of_found[rows >= 0] = self._engine.vectors(rows[rows >= 0])
-            return found._replace(vectors=of_found)
+            yield Moment(self._engine, self._table)
 
     def fingerprint(self) -> str:
         """SHA-256 over ids and stored vectors in order: equal for two indexes that hold the same."""

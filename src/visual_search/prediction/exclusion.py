@@ -48,15 +48,27 @@ class Exclusions:
             lines, places = _listed(queries, items, exclude)
         self._vocabulary = max(len(items), 1)
         self._keys = np.unique(lines * self._vocabulary + places)
-        counts = np.bincount(self._keys // self._vocabulary, minlength=1)
-        self.most = int(counts.max())
-        """Largest number of items excluded for one query: so many more are to be fetched."""
+        self._counts = np.bincount(self._keys // self._vocabulary, minlength=len(queries))
 
-    def kept(self, found: Nearest, k: int) -> npt.NDArray[np.bool_]:
-        """Which of the found stay: not excluded, not padding, and among the first k of those. Shape as found."""
+    @property
+    def most(self) -> int:
+        """Largest number of items excluded for one query."""
+        return int(self._counts.max(initial=0))
+
+    def most_in(self, block: slice) -> int:
+        """The same among some queries: so many more than k are to be fetched for them."""
+        return int(self._counts[block].max(initial=0))
+
+    def kept(self, found: Nearest, block: slice, k: int) -> npt.NDArray[np.bool_] | None:
+        """Which of the found stay: not excluded, not padding, and among the first k of those.
+
+        ``found`` belongs to the queries ``block``. Shape as found; None where nothing but padding goes.
+        """
+        if found.places.shape[1] <= k and not self.most_in(block):
+            return None
         kept = found.places >= 0
         if self._keys.size:
-            lines = np.arange(len(found.places))[:, None]
+            lines = np.arange(block.start, block.stop)[:, None]
             keys = lines * self._vocabulary + found.places
             nearest = np.minimum(np.searchsorted(self._keys, keys), self._keys.size - 1)
             kept &= self._keys[nearest] != keys

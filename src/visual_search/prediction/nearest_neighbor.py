@@ -121,17 +121,17 @@ class NearestNeighborSearch:
         depth = checked_depth(k)
         threshold = None if hide_near_duplicates is None else checked_threshold(hide_near_duplicates)
         query = Ids([query_id], what="query_id")
-        vector = np.asarray(query_vec)
-        vector = vector[None, :] if vector.ndim == 1 else vector
+        vector = _one_vector(query_vec)
         fetch = depth + exclude_self
-        while True:
-            found = self.index.nearest(
-                vector, self._reachable(fetch), queries=query, with_vectors=threshold is not None
-            )
-            kept, excluded, hidden = _selected(found, query[0] if exclude_self else None, threshold, depth)
-            if threshold is None or len(kept) == depth or fetch >= len(self.index):
-                return self._response(query[0], found, kept, depth, excluded, hidden)
-            fetch *= 2  # near-duplicates took places: look further down
+        ready = self.index.ready(vector, query)
+        with self.index.moment() as moment:
+            while True:
+                found = moment.nearest(ready, fetch, with_vectors=threshold is not None)
+                kept, excluded, hidden = _selected(found, query[0] if exclude_self else None, threshold, depth)
+                if threshold is None or len(kept) == depth or fetch >= len(moment):
+                    break
+                fetch *= 2  # near-duplicates took places: look further down
+        return self._response(query[0], found, kept, depth, excluded, hidden)
 
     def search_batch(
         self,
@@ -169,17 +169,16 @@ class NearestNeighborSearch:
         """
         depth = checked_depth(k)
         queries = Ids(query_ids, what="queries")
-        items = self.index.vocabulary
-        while True:
-            ranking = self._ranked(vectors, queries, items, depth, exclude)
-            if ranking.items is items or exclude is None:
-                return ranking
-            items = ranking.items  # the index changed in between: places may mean other ids
-
-    def _ranked(self, vectors: Any, queries: Ids, items: Ids, k: int, exclude: Exclude | None) -> Ranking:
-        exclusions = Exclusions(queries, items, exclude)
-        found = self.index.nearest(vectors, self._reachable(k + exclusions.most), queries=queries)
-        return ragged_ranking(queries, found, exclusions.kept(found, k))
+        ready = self.index.ready(vectors, queries)
+        with self.index.moment() as moment:
+            exclusions = Exclusions(queries, moment.items, exclude)
+            step = max(1, _BLOCK_PLACES // (depth + exclusions.most))
+            parts = []
+            for start in range(0, len(ready), step):
+                block = slice(start, min(start + step, len(ready)))
+                found = moment.nearest(ready[block], depth + exclusions.most_in(block))
+                parts.append((found, exclusions.kept(found, block, depth)))
+            return ragged_ranking(queries, moment.items, parts)
 
     def search_image(
         self, image: QueryImage, k: int = 10, *, query_id: Id | None = None, **options: Any
@@ -259,9 +258,6 @@ class NearestNeighborSearch:
     def _images(self) -> ItemImages | None:
         return images_of(self.index)
 
-    def _reachable(self, k: int) -> int:
-        return max(1, min(k, len(self.index)))
-
     def _response(
         self, query_id: Id, found: Nearest, kept: Sequence[int], k: int, excluded: tuple[Id, ...], hidden: int
     ) -> SearchResponse:
@@ -270,6 +266,19 @@ class NearestNeighborSearch:
         distances = [-score for score in scores] if self.index.metric == "l2" else [None] * len(scores)
         results = tuple(map(SearchResult, names, scores, range(1, len(names) + 1), distances))
         return SearchResponse(query_id, results, k, excluded, hidden)
+
+
+def _one_vector(query_vec: Any) -> Any:
+    """A single query with the axis of many; what is no array at all is left to the index to refuse."""
+    try:
+        vector = np.asarray(query_vec)
+    except ValueError:  # rows of different lengths
+        return query_vec
+    if vector.ndim == 2 and len(vector) != 1:
+        raise InputError(
+            f"query_vec: shape {vector.shape}; must be (dimension,) or (1, dimension); search_batch takes several"
+        )
+    return vector[None, :] if vector.ndim == 1 else vector
 
 
 def _selected(

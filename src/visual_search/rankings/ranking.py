@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, Problems, first_few
+from visual_search.formats.nested import nested_keys, nested_numbers
+from visual_search.formats.ragged import grouped
 from visual_search.ids import Id, Ids
 from visual_search.rankings.parts import RankingParts, of_arrays, of_rank_matrix, of_similarity
 
@@ -239,16 +241,15 @@ class Ranking:
     @classmethod
     def from_dict(cls, run: Mapping[Any, Mapping[Any, float]]) -> Ranking:
         """Take ``{query: {item: score}}``; items are sorted by falling score, equal scores as they came."""
+        items = Ids(dict.fromkeys(nested_keys(run, what="run")), what="items")
+        rows = items.rows(nested_keys(run, what="run"))
+        scores = nested_numbers(run, what="run")
         queries = Ids(run, what="queries")
-        items = Ids(dict.fromkeys(item for scored in run.values() for item in scored), what="items")
-        lengths = np.fromiter((len(scored) for scored in run.values()), dtype=np.int64, count=len(run))
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        rows = items.rows(item for scored in run.values() for item in scored)
-        scores = np.fromiter(
-            (score for scored in run.values() for score in scored.values()), dtype=np.float64, count=len(rows)
-        )
-        order = np.lexsort((-scores, np.repeat(np.arange(len(run)), lengths)))
-        return cls(queries, items, offsets, rows[order], scores[order])
+        query = np.repeat(np.arange(len(run)), [len(scored) for scored in run.values()])
+        offsets, order = grouped(query, len(run), falling=scores)
+        if order is not None:
+            rows, scores = rows[order], scores[order]
+        return cls(queries, items, offsets, rows, scores)
 
     def __len__(self) -> int:
         return len(self.queries)

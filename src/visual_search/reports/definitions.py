@@ -14,7 +14,17 @@ __all__ = ["Definition", "definitions_of"]
 
 @dataclass
 class Definition:
-    """One convention, for all depths at which it was measured."""
+    """One convention, for all depths at which it was measured.
+
+    Parameters
+    ----------
+    number : int
+        Its place in the list, from 1.
+    measured : Measured
+        The deepest of its measures.
+    depths : list of int
+        Distinct depths, rising; empty for the full list.
+    """
 
     number: int
     measured: Measured
@@ -31,28 +41,39 @@ class Definition:
         if len(self.depths) < 2:
             return self.measured.name
         head, _, _ = self.measured.name.rpartition("@")
-        return f"{head}@k, k = {', '.join(map(str, sorted(self.depths)))}"
+        return f"{head}@k, k = {', '.join(map(str, self.depths))}"
 
     @property
     def words(self) -> str:
         """The convention in words; with several depths k stands for them."""
-        return _at_any_depth(self.measured) if len(self.depths) > 1 else self.measured.words
+        return self._template if len(self.depths) > 1 else self.measured.words
 
+    @property
+    def _template(self) -> str:
+        return re.sub(rf"\b{self.measured.depth}\b", "k", self.measured.words)
 
-def _at_any_depth(measured: Measured) -> str:
-    return measured.words if measured.depth is None else re.sub(rf"\b{measured.depth}\b", "k", measured.words)
+    def covers(self, other: Measured) -> bool:
+        """Whether another measure is this one at another depth: the same words, but for the depth in them."""
+        if (other.family, other.settings, other.depth is None) != (
+            self.measured.family,
+            self.measured.settings,
+            self.measured.depth is None,
+        ):
+            return False
+        return other.words in {self.measured.words, re.sub(r"\bk\b", str(other.depth), self._template)}
 
 
 def definitions_of(groups: Sequence[ProtocolGroup]) -> dict[str, Definition]:
     """Canonical text -> its definition; measures that differ only in depth share one when their words do."""
-    shared: dict[tuple[str, str, str, bool], Definition] = {}
-    found: dict[str, Definition] = {}
-    for group in groups:
-        for name in group.measure_names:
-            measured = group.first(name)
-            key = (measured.family, measured.settings, _at_any_depth(measured), measured.depth is None)
-            definition = shared.setdefault(key, Definition(len(shared) + 1, measured))
-            if name not in found and measured.depth is not None:
-                definition.depths.append(measured.depth)
-            found.setdefault(name, definition)
+    listed = {name: group.first(name) for group in reversed(groups) for name in group.measure_names}
+    order = list(dict.fromkeys(name for group in groups for name in group.measure_names))
+    # The deepest makes the template: in the words of @1, a 1 may be the depth or part of a formula.
+    shared: list[Definition] = []
+    for measured in sorted(listed.values(), key=lambda one: -(one.depth or 0)):
+        if not any(one.covers(measured) for one in shared):
+            shared.append(Definition(0, measured))
+    found = {name: next(one for one in shared if one.covers(listed[name])) for name in order}
+    for number, one in enumerate({id(one): one for one in found.values()}.values(), start=1):
+        one.number = number
+        one.depths = sorted({m.depth for m in listed.values() if m.depth is not None and found[m.name] is one})
     return found

@@ -18,7 +18,7 @@ from visual_search.reports.comparisons import comparisons_from
 from visual_search.reports.definitions import definitions_of
 from visual_search.reports.pictures import Album
 from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
-from visual_search.reports.protocol_part import ProtocolPart, choose_cases, protocol_part
+from visual_search.reports.protocol_part import ProtocolPart, choose_cases, protocol_part, series_roles
 from visual_search.reports.provenance import provenance
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.rendering import render_page
@@ -119,7 +119,8 @@ def write_report(
     paired = comparisons_from(comparisons)
     groups = group_by_protocol(load_systems(read_all(results), baseline=baseline))
     album = Album()
-    parts = [protocol_part(group, number, paired) for number, group in enumerate(groups, start=1)]
+    roles = series_roles(groups)
+    parts = [protocol_part(group, number, roles, paired) for number, group in enumerate(groups, start=1)]
     for part in parts:
         choose_cases(part, album, count=cases, shown=shown)
     elsewhere = [one for one in paired if not any(one in part.comparisons for part in parts)]

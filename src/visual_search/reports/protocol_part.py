@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from visual_search.errors import FileFormatError
@@ -16,7 +16,7 @@ from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.provenance import facts_of
 from visual_search.reports.systems import QueryValues, System
 
-__all__ = ["ProtocolPart", "ShownQueries", "choose_cases", "protocol_part"]
+__all__ = ["ProtocolPart", "ShownQueries", "choose_cases", "protocol_part", "series_roles"]
 
 _ROLES = 8  # distinct colours with line styles; further systems take them again
 
@@ -49,7 +49,7 @@ class ProtocolPart:
 
     anchor: str
     group: ProtocolGroup
-    roles: dict[str, str]
+    roles: Mapping[str, str]
     panels: list[Panel]
     comparisons: list[Comparison]
     shown: dict[str, ShownQueries]
@@ -85,10 +85,17 @@ class ProtocolPart:
         return [state for state in STATES if state in found or state in {"relevant", "not_relevant"}]
 
 
-def protocol_part(group: ProtocolGroup, number: int, comparisons: Sequence[Comparison]) -> ProtocolPart:
+def series_roles(groups: Sequence[ProtocolGroup]) -> dict[str, str]:
+    """Colour and line style of each label, the same under every protocol."""
+    labels = dict.fromkeys(system.label for group in groups for system in group.systems)
+    return {label: f"series-{place % _ROLES + 1}" for place, label in enumerate(labels)}
+
+
+def protocol_part(
+    group: ProtocolGroup, number: int, roles: Mapping[str, str], comparisons: Sequence[Comparison]
+) -> ProtocolPart:
     """Draw the figures of a protocol and take the comparisons that belong to it."""
     anchor = f"protocol-{number}"
-    roles = {system.label: f"series-{place % _ROLES + 1}" for place, system in enumerate(group.systems)}
     names = {system.label for system in group.systems} | {s.record["model_name"] for s in group.systems}
     own = [c for c in comparisons if c.protocol == group.name or (c.protocol is None and {c.a, c.b} <= names)]
     panels = [*curve_panels(group, roles, anchor), *spread_panel(group, roles, anchor)]

@@ -95,11 +95,14 @@ def _index(index: Mapping[str, Any]) -> str:
 
 
 def _truth(truth: Mapping[str, Any]) -> str:
-    return ", ".join(
+    kind = truth.get("kind")
+    parts = [_KINDS.get(kind, str(kind))] if kind is not None else []
+    parts += [
         f"{key.replace('_', ' ')} {value(given) if isinstance(given, float) else given}"
         for key, given in truth.items()
-        if given is not None
-    )
+        if given is not None and key != "kind"
+    ]
+    return ", ".join(parts)
 
 
 def _ledger(ledger: Mapping[str, Any]) -> str:
@@ -118,10 +121,8 @@ def _ledger(ledger: Mapping[str, Any]) -> str:
 def _audit(audit: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     sizes = audit.get("truth_sizes") or {}
     if sizes:
-        yield (
-            "Right answers a query",
-            f"{counted(sizes['min'])} to {counted(sizes['max'])}, median {counted(sizes['median'])}",
-        )
+        least, most, middle = (counted(sizes[key]) for key in ("min", "max", "median"))
+        yield "Right answers a query", least if least == most else f"{least} to {most}, median {middle}"
     if categories := audit.get("categories"):
         yield "Categories", ", ".join(f"{name}: {counted(count)}" for name, count in categories.items())
     if (trivial := audit.get("trivial_queries")) is not None:

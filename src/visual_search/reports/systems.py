@@ -188,9 +188,13 @@ def load_systems(results: Sequence[StoredResult], *, baseline: str | None = None
         raise InputError(f"baseline: no result of a model named {baseline!r}; there are {sorted(set(names))}")
     keys = [(name, _protocol(result.record)) for name, result in zip(names, results, strict=True)]
     twice = Counter(keys)
+    taken: set[tuple[str, tuple[str, str]]] = set()
     systems = []
     for number, ((name, protocol), result) in enumerate(zip(keys, results, strict=True), start=1):
         label = f"{name} ({result.path.name})" if twice[name, protocol] > 1 else name
+        if (label, protocol) in taken:
+            label = f"{name} ({result.path.name}, {number})"
+        taken.add((label, protocol))
         systems.append(
             System(result, label, _measures(result.record), _per_query(result.record), name == baseline, number)
         )
@@ -211,7 +215,7 @@ def _measures(record: dict[str, Any]) -> dict[str, Measured]:
         name: Measured(
             name,
             entry.get("mean"),
-            entry.get("words") or "",
+            _words(entry),
             entry.get("counted"),
             entry.get("undefined"),
             entry.get("undefined_queries") or (),
@@ -221,6 +225,11 @@ def _measures(record: dict[str, Any]) -> dict[str, Measured]:
         )
         for name, entry in stated.items()
     }
+
+
+def _words(entry: dict[str, Any]) -> str:
+    """The convention, without the count of queries, which stands beside it and differs from protocol to protocol."""
+    return re.sub(rf"\bover {entry.get('counted')} queries\b", "over the queries", entry.get("words") or "")
 
 
 def _guide_measures(record: dict[str, Any]) -> dict[str, Measured]:

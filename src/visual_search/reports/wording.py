@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from math import isfinite
 
 __all__ = [
@@ -38,7 +38,7 @@ def value(number: float | None, digits: int = 3) -> str:
     """
     if number is None:
         return UNDEFINED
-    for places in range(digits, 12):
+    for places in range(digits, 18):
         text = _rounded(number, places)
         if float(text) not in {0.0, 1.0, -1.0} or float(text) == number:
             return text
@@ -64,14 +64,14 @@ def percent(number: float | None) -> str:
 
     Examples
     --------
-    >>> percent(0.985), percent(1.0), percent(0.99999), percent(0.0)
-    ('98.5 %', '100 %', '99.999 %', '0 %')
+    >>> percent(0.9725), percent(1.0), percent(0.99999), percent(0.0)
+    ('97.3 %', '100 %', '99.999 %', '0 %')
     """
     if number is None:
         return UNDEFINED
     if number in {0, 1}:
         return f"{number * 100:.0f} %"
-    for places in range(1, 9):
+    for places in range(1, 16):
         text = _rounded(number, places + 2, shift=2)
         if float(text) not in {0.0, 100.0}:
             return f"{text} %"
@@ -90,9 +90,8 @@ def position(number: float | None) -> str:
 
 
 def _rounded(number: float, places: int, shift: int = 0) -> str:
-    """Halves go away from zero, as people round; 0.9725 is 0.973 and 97.3 %."""
-    exact = Decimal(repr(float(number)))
-    return str(exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP).scaleb(shift))
+    # The point moves in the text: 0.9725 times 100 would round to 97.2 % beside 0.973.
+    return str(Decimal(f"{number:.{places}f}").scaleb(shift))
 
 
 def p_value(number: float | None) -> str:

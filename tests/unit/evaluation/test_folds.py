@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold
 
@@ -11,6 +11,7 @@ from visual_search.evaluation.folds import split_folds
 groups_of_queries = st.lists(st.none() | st.sampled_from("abcdefgh"), min_size=4, max_size=60)
 
 
+@settings(deadline=None)
 @given(groups_of_queries, st.integers(0, 5))
 def test_folds_part_the_queries_and_never_a_group(groups: list[str | None], seed: int) -> None:
     count = len({g for g in groups if g}) + groups.count(None)

@@ -1,7 +1,6 @@
 """Result files: what is written is read back, what is wrong is refused and named."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,7 +102,10 @@ class TestRoundTrip:
             "queries": "results.queries.parquet",
             "items": "results.items.json",
         }
-        assert sorted(os.listdir(stored.path.parent)) == sorted(["results.json", *stored.record["files"].values()])
+        assert {file.name for file in stored.path.parent.iterdir()} == {
+            "results.json",
+            *stored.record["files"].values(),
+        }
 
     def test_the_ranking_comes_back(self, write: Write) -> None:
         table = read_result(write(ranking=a_ranking(grade=[1.0, 0.0, None, float("nan")])).path).ranking()
@@ -192,13 +194,13 @@ class TestRefusedToWrite:
         assert "record.seeds.x[0] is inf" in str(caught.value)
 
     def test_what_json_has_no_form_for(self, write: Write) -> None:
-        with pytest.raises(InputError, match="record.extra: Path|PosixPath has no JSON form"):
+        with pytest.raises(InputError, match=r"record\.extra: \w*Path has no JSON form"):
             write(a_record(extra=Path("x")))
 
     def test_text_that_is_not_unicode(self, write: Write) -> None:
         with pytest.raises(InputError, match="cannot be written as UTF-8"):
             write(a_record(model_name="caf\udce9"))
-        with pytest.raises(InputError, match="'item'.*surrogates not allowed"):
+        with pytest.raises(InputError, match=r"'item'.*surrogates not allowed"):
             write(ranking=a_ranking(item=["caf\udce9", "b", "b", "a"]))
 
     @pytest.mark.parametrize(
@@ -277,7 +279,7 @@ class TestRefusedToRead:
     def test_a_newer_version(self, write: Write) -> None:
         stored = write()
         altered(stored.path, stored.path.read_text().replace('"format_version": 1', '"format_version": 2'))
-        with pytest.raises(FileFormatError, match="format_version 2 is newer than 1.*upgrade"):
+        with pytest.raises(FileFormatError, match=r"format_version 2 is newer than 1.*upgrade"):
             read_result(stored.path)
 
     def test_another_format(self, write: Write) -> None:
@@ -304,7 +306,7 @@ class TestCompanions:
     def test_one_that_is_gone(self, write: Write) -> None:
         stored = write()
         (stored.path.parent / "results.ranking.parquet").unlink()
-        with pytest.raises(FileFormatError, match="results.ranking.parquet cannot be read"):
+        with pytest.raises(FileFormatError, match=r"results\.ranking\.parquet cannot be read"):
             stored.ranking()
 
     def test_one_of_another_run(self, write: Write) -> None:

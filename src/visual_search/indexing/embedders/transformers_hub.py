@@ -49,12 +49,12 @@ class TransformersEmbedder:
 
     def __init__(self, model: str) -> None:
         self._name = f"transformers:{model}"
-        place, _, revision = model.partition("@")
+        place, options = _place(model)
         transformers = hub_package("transformers", spec=self._name)
         with loading(self._name, known="names are OWNER/NAME as on the hub, or a folder"):
-            network = transformers.AutoModel.from_pretrained(place, revision=revision or None)
-            self._processor = transformers.AutoImageProcessor.from_pretrained(place, revision=revision or None)
-        self._load_text(transformers, network, place, revision or None)
+            network = transformers.AutoModel.from_pretrained(place, **options)
+            self._processor = transformers.AutoImageProcessor.from_pretrained(place, **options)
+        self._load_text(transformers, network, place, options)
         self._model = TorchModel(network, spec=self._name)
         self._dimension = int(self.embed(self.prepare(Image.new("RGB", (32, 32)))[None]).shape[1])
 
@@ -62,10 +62,10 @@ class TransformersEmbedder:
     def from_argument(cls, argument: str) -> TransformersEmbedder:
         """Take the model's name; gives an embedder with text where the model has a text tower."""
         needed_argument(argument, "transformers", "transformers:google/siglip-base-patch16-224")
-        place, _, revision = argument.partition("@")
+        place, options = _place(argument)
         transformers = hub_package("transformers", spec=f"transformers:{argument}")
         with loading(f"transformers:{argument}", known="names are OWNER/NAME as on the hub, or a folder"):
-            config = transformers.AutoConfig.from_pretrained(place, revision=revision or None)
+            config = transformers.AutoConfig.from_pretrained(place, **options)
         two_towers = hasattr(config, "text_config") and hasattr(config, "vision_config")
         return (TransformersTextEmbedder if two_towers else TransformersEmbedder)(argument)
 
@@ -112,7 +112,7 @@ class TransformersEmbedder:
         last = output.last_hidden_state
         return last.mean((2, 3)) if last.ndim == 4 else last[:, 0]
 
-    def _load_text(self, transformers: Any, network: Any, place: str, revision: str | None) -> None:
+    def _load_text(self, transformers: Any, network: Any, place: str, options: dict[str, str]) -> None:
         """Nothing to load where there is no text tower."""
 
 
@@ -128,10 +128,16 @@ class TransformersTextEmbedder(TransformersEmbedder):
         inputs = {name: self._model.to_device(value) for name, value in tokens.items()}
         return self._model.unit_vectors(lambda: _pooled(self._model.module.get_text_features(**inputs)))
 
-    def _load_text(self, transformers: Any, network: Any, place: str, revision: str | None) -> None:
+    def _load_text(self, transformers: Any, network: Any, place: str, options: dict[str, str]) -> None:
         with loading(self._name, known="a model with a text tower needs its tokenizer"):
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(place, revision=revision)
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         self._longest_text = int(network.config.text_config.max_position_embeddings)
+
+
+def _place(model: str) -> tuple[str, dict[str, str]]:
+    """Name or folder, and the revision as the loaders take it."""
+    place, _, revision = model.partition("@")
+    return place, {"revision": revision} if revision else {}
 
 
 def _pooled(features: Any) -> Any:

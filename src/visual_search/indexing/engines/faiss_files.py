@@ -21,7 +21,9 @@ def write_with_rows(structure: Any, rows: Int64Array, path: Path) -> None:
 
     # IndexIDMap takes only an empty index, so it is made around an empty one and then given the full one.
     wrapper = faiss.IndexIDMap(faiss.IndexFlat(structure.d, structure.metric_type))
-    wrapper.index = structure
+    # Assigning takes the ownership from the Python object assigned, here from a second one that has none to lose:
+    # else nobody would free the structure.
+    wrapper.index = faiss.downcast_index(structure)
     wrapper.ntotal = structure.ntotal
     faiss.copy_array_to_vector(np.ascontiguousarray(rows), wrapper.id_map)
     faiss.write_index(wrapper, str(path))
@@ -58,7 +60,7 @@ def unwrapped(index: Any) -> tuple[Any, Int64Array | None]:
         return index, None
     rows = faiss.vector_to_array(index.id_map).astype(np.int64)
     structure = faiss.downcast_index(index.index)
-    if index.own_fields:
-        index.own_fields = False  # else the wrapper frees the structure when it goes
-        structure.this.own(True)  # noqa: FBT003 - SWIG takes it by position
+    # The wrapper frees the structure when it goes, so it must stay. (Moving ownership to the structure instead
+    # corrupts SWIG's table of types after a few hundred files, seen with FAISS 1.15.)
+    structure.referenced_objects = [index]
     return structure, rows

@@ -1,4 +1,4 @@
-from visual_search.evaluation.fingerprints import fingerprint_ids, fingerprints_of
+from visual_search.evaluation.fingerprints import fingerprint_gallery, fingerprint_ids, fingerprints_of
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
@@ -47,3 +47,12 @@ def test_integer_ids_are_not_the_strings_that_look_like_them() -> None:
 
 def test_pairs_of_the_same_items_under_other_queries_differ() -> None:
     assert changed(of(truth={"q2": {"a": 1, "b": 2}, "q1": {"c": 0}})) == {"relevance"}
+
+
+def test_another_file_under_the_same_id_is_another_gallery() -> None:
+    ids = Ids(["a", "b"])
+    before = fingerprint_gallery(ids, {"a": "00", "b": "11"})
+    assert before == fingerprint_gallery(Ids(["b", "a"]), {"b": "11", "a": "00"})
+    assert before != fingerprint_gallery(ids, {"a": "00", "b": "12"})
+    assert before != fingerprint_gallery(ids, {"a": "11", "b": "00"})
+    assert fingerprint_gallery(ids, None) == fingerprint_ids(ids)

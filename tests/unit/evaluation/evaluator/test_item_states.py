@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.evaluation.item_states import item_states, ranking_columns
@@ -9,6 +9,7 @@ from visual_search.rankings.ranking import Ranking
 items = st.sampled_from("abcdefgh")
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), st.lists(items, unique=True)),
     st.dictionaries(st.sampled_from(["q1", "q2", "q4"]), st.dictionaries(items, st.sampled_from([-1, 0, 1, 2]))),

@@ -1,13 +1,28 @@
-from hypothesis import given
+from hypothesis import given, settings
 
 from visual_search.evaluation.scoring import evaluate
+from visual_search.evaluation.statistics.bootstrap import bootstrap_ratios
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.measure_intervals import MeanBootstrap, measure_intervals, with_intervals
+from visual_search.ground_truth.relevance import Relevance
+from visual_search.rankings.ranking import Ranking
 from visual_search.testing.strategies import Case, cases
 
 MEASURES = ["Recall@3", "Recall(average=micro)@3", "RR(average=median)", "HitRate@1", "nDCG@2"]
 
 
+def test_a_micro_mean_is_resampled_by_numerators_and_denominators() -> None:
+    run = {f"q{n}": {"a": 3.0, "b": 2.0, "c": 1.0} for n in range(6)}
+    truth = {f"q{n}": dict.fromkeys("abcd"[: 1 + n % 4], 1.0) for n in range(6)}
+    result = evaluate(Ranking.from_dict(run), Relevance.from_dict(truth), ["Recall(average=micro)@2", "Recall@2"])
+    parts = result["Recall(average=micro)@2"].parts
+    [expected] = bootstrap_ratios(parts.numerator[:, None], parts.denominator[:, None])
+    micro, macro = measure_intervals(result).values()
+    assert micro == expected
+    assert macro != expected
+
+
+@settings(deadline=None)
 @given(cases(max_queries=5))
 def test_all_together_and_one_by_one_give_the_same_intervals(case: Case) -> None:
     settings = Resampling(resamples=100, seed=2)

@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import DatasetError, InputError, UnknownNameError
@@ -45,6 +45,7 @@ def naive(listed: list[str], relevant: set[str], k_values: list[int]) -> dict[st
 item_lists = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(item_lists, st.sets(st.sampled_from("abcdefghij"))), min_size=1, max_size=5),
     st.lists(st.integers(1, 12), min_size=1, max_size=3, unique=True),
@@ -101,6 +102,8 @@ def test_the_convenience_function_does_the_same(world: Any, tmp_path: Path) -> N
         application_k=12,
     )
     assert result.k_values == [1, 5, 10, 50, 100]
+    by_path = ModelEvaluator(world.full()).evaluate(str(tmp_path / "eval.json"), "analysis")
+    assert by_path.per_query_results == result.per_query_results
     assert (tmp_path / "out" / "results.json").exists()
     assert "the application shows 12 results" in "\n".join(result.warnings)
 
@@ -142,6 +145,12 @@ def test_ignored_items_count_neither_way_and_cost_no_depth() -> None:
     assert result.record["left_out"]["pairs_ignored"] == 3
 
 
+def test_ignored_items_cost_no_depth_where_the_gallery_is_not_known() -> None:
+    value = {"queries": [{"query_id": "q", "ground_truth": ["c"], "ignored": ["a", "b"]}]}
+    result = ModelEvaluator(Listed({"q": ["a", "b", "c", "d"]})).evaluate(value, [1], {"q": [0.0]})
+    assert result.recall_at_1 == 1.0
+
+
 def test_absent_items_stay_in_r_and_lower_the_ceiling(world: Any) -> None:
     queries = [dict(query) for query in world.dataset["queries"]]
     queries[0]["ground_truth"] = [*queries[0]["ground_truth"], "red_9"]
@@ -168,6 +177,17 @@ def test_ceilings_and_random_expectation_stand_around_every_value(world: Any) ->
     for text, found in result.measures.items():
         assert found.mean <= result.ceilings[text].mean + 1e-12
         assert result.random_baseline[text].mean <= result.ceilings[text].mean + 1e-12
+
+
+def test_references_leave_out_the_queries_that_the_means_leave_out(world: Any) -> None:
+    queries = [*world.dataset["queries"], {"query_id": "empty", "ground_truth": []}]
+    result = ModelEvaluator(world.plain()).evaluate({"queries": queries}, [4], world.vectors | {"empty": [1, 1, 1]})
+    assert result.ceilings is not None
+    assert result.random_baseline is not None
+    assert result.ceilings["Precision@4"].mean == pytest.approx(1.0)
+    assert result.random_baseline["Precision@4"].mean == pytest.approx(4 / 12)
+    for reference in (result.ceilings, result.random_baseline, result.measures):
+        assert reference["Precision@4"].undefined_queries == ("empty",)
 
 
 def test_a_service_that_tells_nothing_still_gives_the_guides_numbers() -> None:

@@ -114,7 +114,12 @@ def test_everything_wrong_is_told_at_once() -> None:
         create_pseudo_ground_truth(service(), {}, threshold=float("nan"), k=0, image_paths={"x": "x.jpg"})
     said = str(caught.value)
     assert "4 problems" in said
-    for part in ("threshold is nan", "k is 0", "query_images is empty", "image_paths has 1 ids"):
+    for part in (
+        "threshold is nan",
+        "k is 0; it must be an integer",
+        "query_images is empty",
+        "image_paths has 1 ids",
+    ):
         assert part in said
     with pytest.raises(InputError, match="NaN or infinity"):
         create_pseudo_ground_truth(service(), {"q": [np.nan, 1]})

@@ -1,10 +1,12 @@
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 from visual_search.errors import DuplicateIdError, InputError
+from visual_search.evaluation.search_service import Gallery, gallery_of
 from visual_search.evaluation.searching import search_all
 from visual_search.ids import Id
 from visual_search.rankings.ranking import Ranking
@@ -55,6 +57,7 @@ def test_empty_lists_and_numpy_ids_are_taken() -> None:
 @pytest.mark.parametrize(
     ("hits", "error", "said"),
     [
+        (None, InputError, "search for 'q1'"),
         ([object()], InputError, "search for 'q1': a result needs image_id and a number"),
         ([PlainHit("a", "high")], InputError, "search for 'q1'"),  # type: ignore[arg-type]
         ([PlainHit("a", 0.1), PlainHit("b", 0.2)], InputError, "scores must not rise"),
@@ -66,6 +69,14 @@ def test_empty_lists_and_numpy_ids_are_taken() -> None:
 def test_answers_that_cannot_be_used(hits: list[Any], error: type[InputError], said: str) -> None:
     with pytest.raises(error, match=said):
         search_all(Fixed(hits), VECTORS, ["q1", "q2"], 3)
+
+
+def test_a_mock_that_only_sets_search_is_a_service() -> None:
+    service = Mock()
+    service.search.return_value = PlainResults([PlainHit("a", 0.5)])
+    assert search_all(service, VECTORS, ["q1", "q2"], 3).listed("q2") == [("a", 0.5)]
+    assert service.search.call_args.kwargs == {"k": 3}
+    assert gallery_of(service) == Gallery()
 
 
 class Wrong(Fixed):

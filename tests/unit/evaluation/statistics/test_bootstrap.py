@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import InputError
@@ -40,6 +40,7 @@ def cases(draw: st.DrawFn) -> tuple[FloatArray, FloatArray, list[str]]:
     return numerators, denominators, groups
 
 
+@settings(deadline=None)
 @given(cases(), st.integers(0, 3))
 def test_micro_means_equal_those_of_queries_drawn_one_by_one(
     case: tuple[FloatArray, FloatArray, list[str]], seed: int
@@ -61,6 +62,7 @@ def test_micro_means_equal_those_of_queries_drawn_one_by_one(
     assert interval.groups == len(taking_part)
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.floats(0, 1), min_size=2, max_size=12), st.integers(0, 3))
 def test_macro_means_leave_undefined_queries_out(listed: list[float | None], seed: int) -> None:
     values = np.array([np.nan if value is None else value for value in listed])
@@ -75,6 +77,7 @@ def test_macro_means_leave_undefined_queries_out(listed: list[float | None], see
     assert (interval.low, interval.high) == pytest.approx(ends(means, 0.95), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.none() | st.integers(1, 9), min_size=2, max_size=12), st.integers(0, 3))
 def test_medians_equal_those_of_queries_drawn_one_by_one(listed: list[int | None], seed: int) -> None:
     values = np.array([np.nan if value is None else float(value) for value in listed])

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import InputError
@@ -22,6 +22,7 @@ def exact_p(sums: list[float]) -> float:
     return sum(flip >= observed - 1e-12 for flip in flips) / len(flips)
 
 
+@settings(deadline=None)
 @given(values, st.data())
 def test_p_is_near_that_of_all_flips(first: list[float], data: st.DataObject) -> None:
     second = data.draw(st.lists(st.integers(0, 4).map(lambda n: n / 4), min_size=len(first), max_size=len(first)))

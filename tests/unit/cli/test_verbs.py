@@ -1,0 +1,131 @@
+"""Every verb as a person types it."""
+
+import json
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from visual_search.cli.main import VERBS, main
+
+
+@pytest.fixture
+def photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Eighty small pictures in four colours, an index of them, and a dataset that asks for the colour."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    queries = []
+    for number in range(80):
+        colour = np.array([[220, 40, 40], [40, 200, 60], [50, 60, 220], [230, 210, 40]][number % 4])
+        pixels = np.clip(colour + rng.normal(0, 25, (16, 16, 3)), 0, 255).astype(np.uint8)
+        Path("photos").mkdir(exist_ok=True)
+        Image.fromarray(pixels).save(f"photos/{number:02}.png")
+        truth = [f"{other:02}.png" for other in range(80) if other % 4 == number % 4 and other != number]
+        queries.append(
+            {"query_id": f"{number:02}.png", "image_path": f"photos/{number:02}.png", "ground_truth": truth}
+        )
+    Path("eval.json").write_text(json.dumps({"queries": queries}))
+    assert main(["index", "photos", "--out", "photos.index", "--embedder", "histogram"]) == 0
+    return tmp_path
+
+
+def test_search_by_image_by_item_and_as_json(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["search", "photos.index", "photos/04.png", "-k", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].split() == ["1", "1.000000", "04.png"]
+    assert main(["search", "photos.index", "--id", "04.png", "-k", "3", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(int(result["image_id"][:2]) % 4 == 0 for result in told["results"])
+    assert "04.png" not in {result["image_id"] for result in told["results"]}
+
+
+def test_search_writes_a_page(photos: Path) -> None:
+    assert main(["search", "photos.index", "--id", "04.png", "--page", "found.html"]) == 0
+    assert Path("found.html").read_text("utf-8").count("data:image/") >= 5
+
+
+def test_evaluate_compares_with_a_baseline_and_reports(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--index", "photos.index", "--dataset", "eval.json", "--exclude-self"]
+    assert main(["evaluate", *words, "--output", "first.json", "--k", "1", "5"]) == 0
+    assert re.search(r"Recall@5\s+0\.2", capsys.readouterr().out)
+    assert main(["evaluate", *words, "--output", "second.json", "--k", "1", "5", "--baseline", "first.json",
+                 "--report", "report.html"]) == 0  # fmt: skip
+    assert "Against baseline" in capsys.readouterr().out
+    assert "<html" in Path("report.html").read_text("utf-8")
+    record = json.loads(Path("second.json").read_text())
+    assert list(record)[:2] == ["num_queries", "k_values"]
+    assert record["hit_rate_at_1"] == 1.0
+
+
+@pytest.mark.parametrize(("name", "depths"), [("user", [10, 20]), ("analysis", [1, 5, 10, 50])])
+def test_named_depths(photos: Path, name: str, depths: list[int]) -> None:
+    assert (
+        main(["evaluate", "--index", "photos.index", "--dataset", "eval.json", "--output", "r.json", "--k", name])
+        == 0
+    )
+    assert json.loads(Path("r.json").read_text())["k_values"][: len(depths)] == depths
+
+
+def test_report_from_files_alone(photos: Path) -> None:
+    main(["evaluate", "--index", "photos.index", "--dataset", "eval.json", "--output", "r.json"])
+    assert main(["report", "r.json", "-o", "page.html", "--title", "A & B <i>"]) == 0
+    page = Path("page.html").read_text("utf-8")
+    assert "A &amp; B &lt;i&gt;" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("search photos.index", "give one of: an image file, --id ITEM, --text WORDS; got 0"),
+        ("search photos.index photos/01.png --id 02.png", "got 2"),
+        ("search photos.index --text red", "takes images only"),
+        ("search photos.index --id nobody", "nobody"),
+        ("search photos.index photos/gone.png", "no such file"),
+        ("search nowhere photos/01.png", "no index folder there"),
+        ("index photos", "images and --out are needed"),
+        ("index photos --out x --embedder pixles", "did you mean 'pixels'"),
+        ("index photos --out x --engine hnsw --set ef=1", "ef_search"),
+        ("index photos --out x --engine hnsw --set ef_search", "give NAME=VALUE"),
+        ("index photos --out x --background red", "give a colour as #rrggbb"),
+        ("index nowhere --out x", "no such file or folder"),
+        ("evaluate --index photos.index --dataset gone.json --output r.json", "gone.json"),
+        ("evaluate --index photos.index --dataset eval.json --output r.json --k 0", "k_values"),
+        ("evaluate --index photos.index --dataset eval.json --output r.json --k ten", "analysis"),
+        ("evaluate --index photos.index --dataset eval.json --output r.json --k 5 user", "k_values"),
+        ("report gone.json", "gone.json"),
+    ],
+)
+def test_wrong_use_is_told_in_words_with_exit_code_2(
+    photos: Path, capsys: pytest.CaptureFixture[str], words: str, said: str
+) -> None:
+    capsys.readouterr()
+    assert main(shlex.split(words)) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_shows_an_example_whose_options_exist(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert "example:" in shown
+    assert "--json" in shown
+    module = import_module(f"visual_search.cli.{VERBS[verb][0]}")
+    for line in module.EXAMPLE.splitlines():
+        words = shlex.split(line)
+        assert words[:2] == ["visual-search", verb]
+        for word in words[2:]:
+            if word.startswith("-"):
+                assert word in shown
+
+
+def test_without_a_verb_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "evaluate" in capsys.readouterr().out

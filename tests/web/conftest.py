@@ -1,0 +1,73 @@
+"""A real browser, and pages to look at in it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from visual_search.formats.results import StoredResult
+from visual_search.testing.sample_results import sample_results
+
+# Root, containers and missing graphics need the first two; the others keep the browser from calling home.
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+Scheme = Literal["light", "dark"]
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_HOW = "Chromium is needed to look at pages: apt-get install -y --no-install-recommends chromium"
+
+
+@dataclass
+class Visit:
+    """A page in the browser, and what happened on it."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    if found is None:
+        pytest.fail(_HOW, pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, headless=True, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    contexts = []
+
+    def visited(path: Path, *, width: int = 1440, scheme: Scheme = "light") -> Visit:
+        height = 900 if width > 600 else 844
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        seen = Visit(page)
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.on("console", lambda message: seen.messages.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: seen.messages.append(str(error)))
+        page.goto(path.as_uri())
+        return seen
+
+    yield visited
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> list[StoredResult]:
+    return sample_results(tmp_path_factory.mktemp("sample"))
