@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from visual_search.evaluation.measures.parsing import parse_measure
     from visual_search.evaluation.rank_matrix import recall_at_k
     from visual_search.evaluation.scoring import evaluate
+    from visual_search.evaluation.similarity import evaluate_similarity
     from visual_search.ground_truth.relevance import Relevance
     from visual_search.rankings.id_lists import IdLists
     from visual_search.rankings.ranking import Ranking
@@ -24,6 +25,7 @@ __all__ = [
     "RunFile",
     "__version__",
     "evaluate",
+    "evaluate_similarity",
     "parse_measure",
     "recall_at_k",
 ]
@@ -33,6 +35,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "IdLists": "visual_search.rankings.id_lists",
     "evaluate": "visual_search.evaluation.scoring",
+    "evaluate_similarity": "visual_search.evaluation.similarity",
     "parse_measure": "visual_search.evaluation.measures.parsing",
     "recall_at_k": "visual_search.evaluation.rank_matrix",
     "Ranking": "visual_search.rankings.ranking",

@@ -1,6 +1,7 @@
 """Both rank counters against each other and against comparing every pair."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,9 @@ def counted(similarity: Array, offsets: Array, columns: Array, ignored: Array) -
 def rows_with_pairs(draw: st.DrawFn) -> tuple[Array, Array, Array, Array]:
     rows, size = draw(st.integers(0, 3)), draw(st.integers(1, 40))
     anything = st.floats(width=32, allow_nan=False, allow_infinity=False)
-    few = st.sampled_from([0.0, -0.0, 1.0, np.float32(1) + np.finfo(np.float32).eps, 3e38, -3e38, 1e-45])
-    elements = draw(st.sampled_from([anything, few]))
-    similarity = draw(npst.arrays(np.float32, (rows, size), elements=elements.map(np.float32)))
+    few: list[float] = np.array([0.0, -0.0, 1.0, 1 + 2.0**-23, 3e38, -3e38, 1e-45], dtype=np.float32).tolist()
+    elements = draw(st.sampled_from([anything, st.sampled_from(few)]))
+    similarity = draw(npst.arrays(np.float32, (rows, size), elements=elements))
     chosen = [draw(st.lists(st.integers(0, size - 1), unique=True, max_size=size)) for _ in range(rows)]
     columns = np.array([column for some in chosen for column in some], dtype=np.int64)
     offsets = np.cumsum([0, *map(len, chosen)]).astype(np.int64)
@@ -58,7 +59,7 @@ def test_both_count_what_comparing_every_pair_counts(case: tuple[Array, Array, A
     same(plain.count_ranks(*case), expected)
 
 
-SHAPES = {
+SHAPES: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "normal": lambda rng, size: rng.normal(size=size),
     "steps": lambda rng, size: rng.integers(-5, 5, size) / 4,
     "outlier": lambda rng, size: np.where(np.arange(size) == 7, 1e30, rng.normal(size=size)),

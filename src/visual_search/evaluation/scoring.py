@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
@@ -21,7 +20,7 @@ from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 
-__all__ = ["evaluate", "evaluate_positions"]
+__all__ = ["Groups", "assembled", "chosen_measures", "evaluate", "evaluate_positions", "values_of"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 Groups: TypeAlias = "Mapping[Id, Hashable] | Sequence[Hashable] | npt.NDArray[np.generic]"
@@ -81,16 +80,20 @@ def evaluate(
     (0.75, [0.0, 1.0])
     """
     rules = None if preset is None else preset_named(preset)
-    chosen = _chosen(measures, rules)
+    chosen = chosen_measures(measures, rules)
     kinds = {measure: "as given" if rules is None else rules.list_kind(measure) for measure in chosen}
     found = {kind: joined(ranking, relevance, scores=kind) for kind in dict.fromkeys(kinds.values())}
-    run = _Run(
-        positions={measure: found[kind].positions for measure, kind in kinds.items()},
-        ties=checked_tie_rule(ties or (rules.ties if rules else "expected")),
+    rule = checked_tie_rule(ties or (rules.ties if rules else "expected"))
+    first = next(iter(found.values()))
+    return assembled(
+        first.positions,
+        {measure: values_of(measure, found[kind].positions, rule, rules) for measure, kind in kinds.items()},
+        ties=rule,
         rules=rules,
-        ranking_notes=next(iter(found.values())).notes,
+        notes=first.notes,
+        groups=groups,
+        interval=interval,
     )
-    return run.result(groups, interval)
 
 
 def evaluate_positions(
@@ -102,12 +105,13 @@ def evaluate_positions(
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure positions that are joined already; parameters and result as for `evaluate`."""
-    chosen = _chosen(measures, None)
-    run = _Run(positions=dict.fromkeys(chosen, positions), ties=checked_tie_rule(ties), rules=None)
-    return run.result(groups, interval)
+    rule = checked_tie_rule(ties)
+    values = {measure: values_of(measure, positions, rule) for measure in chosen_measures(measures)}
+    return assembled(positions, values, ties=rule, groups=groups, interval=interval)
 
 
-def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> tuple[Measure, ...]:
+def chosen_measures(measures: Iterable[str | Measure] | None, rules: Preset | None = None) -> tuple[Measure, ...]:
+    """The measures that were asked for, or those of a preset."""
     if measures is None and rules is not None:
         return rules.measures_at()
     if isinstance(measures, str):
@@ -118,48 +122,61 @@ def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> t
     return parse_measures(listed) if rules is None else rules.read(listed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Measures with the positions each reads, and the rules they are read under."""
+def values_of(measure: Measure, positions: Positions, ties: TieRule, rules: Preset | None = None) -> MeasureValues:
+    """Values of a measure for each query, those that a preset leaves out undefined."""
+    values = measure.values(positions, ties)
+    return values if rules is None else values.without(rules.left_out(positions))
 
-    positions: Mapping[Measure, Positions]
-    ties: TieRule
-    rules: Preset | None
-    ranking_notes: tuple[str, ...] = ()
 
-    def result(self, groups: Groups | None, interval: IntervalMaker | None) -> Result:
-        first = next(iter(self.positions.values()))
-        codes = None if groups is None else _group_codes(groups, first.queries)
-        measured = {measure: self._measured(measure, codes, interval) for measure in self.positions}
-        return Result(
-            first.queries,
-            measured,
-            ties=self.ties,
-            preset=self.rules.name if self.rules else None,
-            reader=self.rules.read if self.rules else None,
-            missing_queries=tuple(first.queries.take(np.flatnonzero(first.missing).tolist())),
-            unjudged_queries=first.unjudged_queries,
-            notes=(*self.ranking_notes, *notes_on(first, measured, self.ties, self.rules)),
-        )
+def assembled(
+    outline: Positions,
+    values: Mapping[Measure, MeasureValues],
+    *,
+    ties: TieRule,
+    rules: Preset | None = None,
+    notes: tuple[str, ...] = (),
+    groups: Groups | None = None,
+    interval: IntervalMaker | None = None,
+) -> Result:
+    """Make a result of values per query.
 
-    def _measured(
-        self, measure: Measure, groups: Int64Array | None, interval: IntervalMaker | None
-    ) -> MeasureResult:
-        positions = self.positions[measure]
-        values = measure.values(positions, self.ties)
-        if self.rules is not None:
-            values = values.without(self.rules.left_out(positions))
-        undefined = np.flatnonzero(~values.defined)
-        return MeasureResult(
+    Parameters
+    ----------
+    outline : Positions
+        Queries, list lengths and what was missing; its hits are not read.
+    values : mapping
+        Values of each measure for these queries.
+    ties, rules
+        What they were computed under.
+    notes : tuple of str
+        Notes on the ranking, which come before all others.
+    groups, interval
+        As for `evaluate`.
+    """
+    codes = None if groups is None else _group_codes(groups, outline.queries)
+    measured = {}
+    for measure, parts in values.items():
+        undefined = np.flatnonzero(~parts.defined)
+        measured[measure] = MeasureResult(
             measure=measure,
-            parts=values,
-            mean=measure.mean(values),
-            counted=len(positions) - len(undefined),
+            parts=parts,
+            mean=measure.mean(parts),
+            counted=len(outline) - len(undefined),
             undefined=len(undefined),
-            undefined_queries=tuple(positions.queries.take(undefined.tolist())),
-            ties=measure.tie_rule(self.ties),
-            interval=None if interval is None else interval(measure, values, groups),
+            undefined_queries=tuple(outline.queries.take(undefined.tolist())),
+            ties=measure.tie_rule(ties),
+            interval=None if interval is None else interval(measure, parts, codes),
         )
+    return Result(
+        outline.queries,
+        measured,
+        ties=ties,
+        preset=rules.name if rules else None,
+        reader=rules.read if rules else None,
+        missing_queries=tuple(outline.queries.take(np.flatnonzero(outline.missing).tolist())),
+        unjudged_queries=outline.unjudged_queries,
+        notes=(*notes, *notes_on(outline, measured, ties, rules)),
+    )
 
 
 def _group_codes(groups: Groups, queries: Ids) -> Int64Array:

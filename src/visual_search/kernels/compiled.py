@@ -141,13 +141,18 @@ def _in_threads(work: Callable[[int], None], count: int) -> None:
 
 
 def count_ranks(
-    similarity: npt.NDArray[np.float32], offsets: Int64Array, columns: Int64Array, ignored: npt.NDArray[np.bool_]
+    similarity: npt.NDArray[np.float32],
+    offsets: Int64Array,
+    columns: Int64Array,
+    ignored: npt.NDArray[np.bool_],
+    *,
+    threads: int | None = None,
 ) -> RankHits:
     """Count what is above and level with judged items; see `visual_search.kernels.plain_ranks.count_ranks`."""
     hits = hit_offsets(offsets, ignored)
     entry, above, tied = (np.empty(int(hits[-1]), dtype=np.int64) for _ in range(3))
     rows = len(similarity)
-    count = max(min(thread_count(), rows, similarity.size // _LEAST_IDS), 1)
+    count = max(min(threads or thread_count(), rows, similarity.size // _LEAST_IDS), 1)
     bounds = [rows * part // count for part in range(count + 1)]
 
     def some(part: int) -> None:

@@ -72,6 +72,8 @@ class Kernels(Protocol):
         offsets: Int64Array,
         columns: Int64Array,
         ignored: npt.NDArray[np.bool_],
+        *,
+        threads: int | None = None,
     ) -> RankHits:
         """`visual_search.kernels.plain_ranks.count_ranks`."""
         ...

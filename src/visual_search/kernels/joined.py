@@ -196,5 +196,5 @@ class RankHits:
 
 def hit_offsets(offsets: Int64Array, ignored: BoolArray) -> Int64Array:
     """Offsets of the pairs that are left when the ignored ones are taken out."""
-    kept = np.concatenate(([0], np.cumsum(~ignored)))[offsets]
-    return kept - kept[0]
+    kept: Int64Array = np.concatenate(([0], np.cumsum(~ignored)))[offsets]
+    return kept - kept[:1]

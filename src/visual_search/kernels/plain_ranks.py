@@ -15,7 +15,12 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 
 def count_ranks(
-    similarity: npt.NDArray[np.float32], offsets: Int64Array, columns: Int64Array, ignored: npt.NDArray[np.bool_]
+    similarity: npt.NDArray[np.float32],
+    offsets: Int64Array,
+    columns: Int64Array,
+    ignored: npt.NDArray[np.bool_],
+    *,
+    threads: int | None = None,
 ) -> RankHits:
     """Count, for judged items of full rankings, the items above and level with each; no row is sorted by the caller.
 
@@ -29,11 +34,14 @@ def count_ranks(
         The item of each pair, distinct within a row.
     ignored : bool array of shape (pairs,)
         Pairs whose items are taken out of the row.
+    threads : int, optional
+        At most so many; all processors by default. Without the compiled kernels it is one anyway.
 
     Returns
     -------
     RankHits
     """
+    del threads
     hits = hit_offsets(offsets, ignored)
     entry, above, tied = (np.empty(int(hits[-1]), dtype=np.int64) for _ in range(3))
     for row in range(len(similarity)):
