@@ -36,7 +36,7 @@ def _leave_folder(namespace: dict[str, Any]) -> None:
 
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
-    patterns=["README.md", "*/docs/*.md", "docs/**/*.md"],
+    patterns=["README.md", "*/docs/*.md", "docs/*/*.md", "docs/*/*/*.md"],
     setup=_enter_folder,
     teardown=_leave_folder,
 ).pytest()

@@ -95,8 +95,10 @@ def join(ranking: Ranking, relevance: Relevance) -> Positions:
         missing=missing,
         unjudged_queries=tuple(ranking.queries.take(np.flatnonzero(~known).tolist())),
         cut_ties=_cut_ties(ranking, ranking_query),
-        gallery_size=len(ranking.items),
-        places=TiePlaces(listed, lambda: descending_id_places(ranking, start, stop, position, ignored_position)),
+        gallery=len(ranking.items),
+        places=TiePlaces(
+            lambda: listed, lambda: descending_id_places(ranking, start, stop, position, ignored_position)
+        ),
     )
 
 

@@ -191,7 +191,7 @@ class ModelEvaluator:
         rules = preset_named("guide")
         # An index's vocabulary may hold ids no longer in it, and one gathered from answers is no gallery at all.
         size = max(len(ranking.items), guide.depth) if gallery.size is None else gallery.size
-        positions = replace(join(ranking, relevance), gallery_size=size)
+        positions = replace(join(ranking, relevance), gallery=size)
         left_out = rules.left_out(positions)
         measured = without_queries(evaluate_positions(positions, guide.all, ties=rules.ties), left_out)
         groups = [query.group for query in dataset.queries]

@@ -55,9 +55,11 @@ def _depths(positions: Positions, measured: Mapping[Measure, MeasureResult]) -> 
     depths = sorted({measure.depth for measure in measured if isinstance(measure.depth, int)})
     there = ~positions.missing
     listed = (positions.lengths + positions.ignored)[there]
+    longest = int(listed.max(initial=0))
     notes = []
     for k in depths:
-        if k > positions.gallery_size:
+        # Where the gallery must be counted first, it is only for a k that no list reaches.
+        if k > longest and k > positions.gallery_size:
             gallery = f"the gallery of {positions.gallery_size} items"
             notes.append(f"k = {k} exceeds {gallery}: values at {k} are those of the full ranking")
         elif short := int((listed < k).sum()):

@@ -15,68 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
+from visual_search.evaluation.tie_groups import GainGroups, TieGroups
 from visual_search.evaluation.ties import TiePlaces, TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 
-__all__ = ["GainGroups", "Positions", "TieGroups", "all_tied"]
+__all__ = ["Positions", "all_tied", "falling_grades"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Made = TypeVar("Made")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TieGroups:
-    """The groups of equal score that hold a relevant item, by query and then down the list.
-
-    Attributes
-    ----------
-    query : int64 array of shape (groups,)
-        Row of the query.
-    above : int64 array of shape (groups,)
-        Candidates that score strictly higher (s).
-    size : int64 array of shape (groups,)
-        Candidates in the group (n).
-    relevant : int64 array of shape (groups,)
-        Relevant items in the group, at least 1 (r).
-    before : int64 array of shape (groups,)
-        Relevant items that score strictly higher (B).
-    """
-
-    query: Int64Array
-    above: Int64Array
-    size: Int64Array
-    relevant: Int64Array
-    before: Int64Array
-
-    def __len__(self) -> int:
-        return len(self.query)
-
-    def where(self, chosen: BoolArray | Int64Array) -> TieGroups:
-        """Only the chosen groups."""
-        return TieGroups(
-            self.query[chosen], self.above[chosen], self.size[chosen], self.relevant[chosen], self.before[chosen]
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GainGroups:
-    """The groups of equal score that hold a judged item, with the sum of something over each.
-
-    Attributes
-    ----------
-    query, above, size : int64 arrays of shape (groups,)
-        As in `TieGroups`.
-    total : float64 array of shape (groups,)
-        Sum over the judged items of the group.
-    """
-
-    query: Int64Array
-    above: Int64Array
-    size: Int64Array
-    total: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,8 +61,8 @@ class Positions:
         Queries of the ranking that the relevance does not have; they are not evaluated.
     cut_ties : bool array of shape (n,)
         Lists that are shorter than the gallery and end on two or more equal scores, so that a tie may go on unseen.
-    gallery_size : int
-        Items the lists could draw from.
+    gallery : int or callable
+        How many items the lists could draw from, or what counts them when that is asked for.
     places : TiePlaces or None
         Order within the groups; None where every group is one item, or where there is no order to know.
     """
@@ -130,9 +79,9 @@ class Positions:
     missing: BoolArray
     unjudged_queries: tuple[Id, ...]
     cut_ties: BoolArray
-    gallery_size: int
+    gallery: int | Callable[[], int]
     places: TiePlaces | None
-    _made: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -158,6 +107,12 @@ class Positions:
             "query_of_judged",
             lambda: np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.judged_offsets)),
         )
+
+    @property
+    def gallery_size(self) -> int:
+        """Items the lists could draw from."""
+        gallery = self.gallery
+        return gallery if isinstance(gallery, int) else self._once("gallery_size", gallery)
 
     @property
     def any_tied(self) -> bool:
@@ -249,14 +204,13 @@ class Positions:
             above=above[order],
             tied=np.ones_like(self.tied),
             places=None,
-            _made={},
         )
 
     def _places_by_order(self, ties: TieRule) -> Int64Array:
         if self.places is None:
             raise InputError(f"ties={ties!r}: there is no order within these ties; use expected, best or worst")
         if ties == "listed":
-            return self.places.listed
+            return self.places.listed()
         falling = self.places.descending_id()
         return falling if ties == "id_desc" else self.tied - 1 - falling
 
@@ -340,7 +294,7 @@ def all_tied(relevance: Relevance, gallery: Ids | int) -> Positions:
         missing=np.zeros(n, dtype=np.bool_),
         unjudged_queries=(),
         cut_ties=np.zeros(n, dtype=np.bool_),
-        gallery_size=size,
+        gallery=size,
         places=None,
     )
 

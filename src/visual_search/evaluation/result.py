@@ -153,16 +153,21 @@ class Result(Mapping[str, MeasureResult]):
         self._reader = reader
 
     def replaced(
-        self, measured: Mapping[Measure, MeasureResult] | None = None, *, preset: str | None = None
+        self,
+        measured: Mapping[Measure, MeasureResult] | None = None,
+        *,
+        preset: str | None = None,
+        queries: Ids | None = None,
+        missing_queries: tuple[Id, ...] | None = None,
     ) -> Result:
-        """The same result with other values or under the name of a preset; what is left out is kept."""
+        """The same result with other values, queries or under the name of a preset; what is left out is kept."""
         return Result(
-            self.queries,
+            self.queries if queries is None else queries,
             self._measured if measured is None else measured,
             ties=self.ties,
             preset=self.preset if preset is None else preset,
             reader=self._reader,
-            missing_queries=self.missing_queries,
+            missing_queries=self.missing_queries if missing_queries is None else missing_queries,
             unjudged_queries=self.unjudged_queries,
             notes=self.notes,
         )

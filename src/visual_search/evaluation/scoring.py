@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
+from visual_search.errors import InputError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
-from visual_search.evaluation.protocols.presets import Preset, preset_named
+from visual_search.evaluation.protocols.presets import PRESETS, Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
-from visual_search.evaluation.sources import RankingSource, joined
+from visual_search.evaluation.slices import Attribute, attribute_values
+from visual_search.evaluation.sources import Joined, RankingSource
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Id, Ids
+from visual_search.ids import Ids
 
-__all__ = ["Groups", "assembled", "chosen_measures", "evaluate", "evaluate_positions", "values_of"]
+__all__ = ["assembled", "chosen_measures", "evaluate", "evaluate_positions", "evaluate_presets", "values_of"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-Groups: TypeAlias = "Mapping[Id, Hashable] | Sequence[Hashable] | npt.NDArray[np.generic]"
 
 
 def evaluate(
     ranking: RankingSource,
-    relevance: Relevance,
+    relevance: Relevance | Mapping[Any, Mapping[Any, float]],
     measures: Iterable[str | Measure] | None = None,
     *,
     ties: TieRule | None = None,
     preset: str | Preset | None = None,
-    groups: Groups | None = None,
+    groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure a ranking against the right answers.
 
     Parameters
     ----------
-    ranking : Ranking, RunFile or IdLists
-        What a system returned; the latter two are joined without making a ranking of them.
-    relevance : Relevance
-        What the right answers are. Every query of it is evaluated; one that the ranking lacks has an empty list.
+    ranking : Ranking, RunFile, IdLists, or mapping
+        What a system returned. Of a run file, of lists of integer ids and of ``{query: {item: score}}`` no ranking is
+        made: only items that are judged are looked up.
+    relevance : Relevance, or mapping
+        What the right answers are, or ``{query: {item: grade}}``. Every query of it is evaluated; one that the
+        ranking lacks has an empty list.
     measures : iterable of str or Measure, optional
         Text forms as in ``"nDCG@10"``, ``"AP(denominator=min)@100"``. With a preset they may be left out; the
         preset's own are taken.
@@ -81,19 +83,46 @@ def evaluate(
     """
     rules = None if preset is None else preset_named(preset)
     chosen = chosen_measures(measures, rules)
-    kinds = {measure: "as given" if rules is None else rules.list_kind(measure) for measure in chosen}
-    found = {kind: joined(ranking, relevance, scores=kind) for kind in dict.fromkeys(kinds.values())}
     rule = checked_tie_rule(ties or (rules.ties if rules else "expected"))
-    first = next(iter(found.values()))
-    return assembled(
-        first.positions,
-        {measure: values_of(measure, found[kind].positions, rule, rules) for measure, kind in kinds.items()},
-        ties=rule,
-        rules=rules,
-        notes=first.notes,
-        groups=groups,
-        interval=interval,
-    )
+    return _measured(Joined(ranking, relevance), chosen, rule, rules, groups, interval)
+
+
+def evaluate_presets(
+    ranking: RankingSource,
+    relevance: Relevance | Mapping[Any, Mapping[Any, float]],
+    presets: Iterable[str | Preset] | None = None,
+    *,
+    k_values: Sequence[int] | None = None,
+) -> dict[str, Result]:
+    """Measure one ranking under several fields' rules, side by side.
+
+    Parameters
+    ----------
+    ranking, relevance
+        As for `evaluate`.
+    presets : iterable of str or Preset, optional
+        All of `PRESETS` by default.
+    k_values : sequence of int, optional
+        Cut-offs for every preset; each field's usual ones by default.
+
+    Returns
+    -------
+    dict
+        For each preset's name its `Result`, whose first note says why its numbers are what they are.
+
+    Examples
+    --------
+    >>> from visual_search import Ranking, Relevance
+    >>> ranking = Ranking.from_arrays([["a", "x", "b"]])
+    >>> results = evaluate_presets(
+    ...     ranking, Relevance.from_dict({0: {"a": 1, "b": 1, "c": 1}}), ["guide", "deephash"], k_values=[3]
+    ... )
+    >>> {name: round(result["AP@3"].mean, 4) for name, result in results.items()}
+    {'guide': 0.5556, 'deephash': 0.8333}
+    """
+    joined = Joined(ranking, relevance)
+    chosen = [preset_named(preset) for preset in (PRESETS if presets is None else presets)]
+    return {rules.name: _measured(joined, rules.measures_at(k_values), rules.ties, rules) for rules in chosen}
 
 
 def evaluate_positions(
@@ -101,13 +130,35 @@ def evaluate_positions(
     measures: Iterable[str | Measure],
     *,
     ties: TieRule = "expected",
-    groups: Groups | None = None,
+    groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure positions that are joined already; parameters and result as for `evaluate`."""
     rule = checked_tie_rule(ties)
     values = {measure: values_of(measure, positions, rule) for measure in chosen_measures(measures)}
     return assembled(positions, values, ties=rule, groups=groups, interval=interval)
+
+
+def _measured(
+    joined: Joined,
+    measures: tuple[Measure, ...],
+    ties: TieRule,
+    rules: Preset | None,
+    groups: Attribute | None = None,
+    interval: IntervalMaker | None = None,
+) -> Result:
+    positions = {
+        measure: joined.positions("as given" if rules is None else rules.list_kind(measure)) for measure in measures
+    }
+    return assembled(
+        next(iter(positions.values())),
+        {measure: values_of(measure, positions[measure], ties, rules) for measure in measures},
+        ties=ties,
+        rules=rules,
+        notes=joined.notes,
+        groups=groups,
+        interval=interval,
+    )
 
 
 def chosen_measures(measures: Iterable[str | Measure] | None, rules: Preset | None = None) -> tuple[Measure, ...]:
@@ -135,7 +186,7 @@ def assembled(
     ties: TieRule,
     rules: Preset | None = None,
     notes: tuple[str, ...] = (),
-    groups: Groups | None = None,
+    groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Make a result of values per query.
@@ -179,18 +230,8 @@ def assembled(
     )
 
 
-def _group_codes(groups: Groups, queries: Ids) -> Int64Array:
+def _group_codes(groups: Attribute, queries: Ids) -> Int64Array:
     """One code per query, equal where the groups are."""
-    if isinstance(groups, Mapping):
-        lacking = [query for query in queries if query not in groups]
-        if lacking:
-            raise InputError(f"groups: {len(lacking)} queries have none, first: {first_few(lacking)}")
-        named: Sequence[Hashable] = [groups[query] for query in queries]
-    else:
-        named = list(groups)
-        if len(named) != len(queries):
-            raise InputError(
-                f"groups: {len(named)} given for {len(queries)} queries; give one per query, in their order"
-            )
+    named = attribute_values(groups, queries, what="groups")
     codes: dict[Hashable, int] = {}
     return np.fromiter((codes.setdefault(group, len(codes)) for group in named), dtype=np.int64, count=len(named))

@@ -18,7 +18,8 @@ from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.products import Metric, Products
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
-from visual_search.evaluation.scoring import Groups, assembled, chosen_measures, values_of
+from visual_search.evaluation.scoring import assembled, chosen_measures, values_of
+from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
@@ -51,7 +52,7 @@ def evaluate_similarity(
     query_ids: Iterable[Any] | None = None,
     gallery_ids: Iterable[Any] | None = None,
     block: int = 256,
-    groups: Groups | None = None,
+    groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure the ranking of a whole gallery by similarity, for each query.
@@ -238,7 +239,7 @@ class _Task:
             missing=missing,
             unjudged_queries=(),
             cut_ties=np.zeros(last - first, dtype=np.bool_),
-            gallery_size=self.gallery_size,
+            gallery=self.gallery_size,
             places=None,
         )
 
@@ -261,7 +262,7 @@ class _Task:
             missing=missing,
             unjudged_queries=self.unjudged_queries,
             cut_ties=np.zeros(n, dtype=np.bool_),
-            gallery_size=self.gallery_size,
+            gallery=self.gallery_size,
             places=None,
         )
 

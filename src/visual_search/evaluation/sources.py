@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, first_few
 from visual_search.evaluation.joining import join
+from visual_search.evaluation.joining_dicts import join_dicts
 from visual_search.evaluation.positions import Positions, falling_grades
 from visual_search.evaluation.ties import TiePlaces
 from visual_search.ground_truth.relevance import Relevance
@@ -20,60 +22,75 @@ from visual_search.rankings.id_lists import IdLists
 from visual_search.rankings.ranking import Ranking
 from visual_search.rankings.run_file import RunFile
 
-__all__ = ["Joined", "RankingSource", "joined"]
+__all__ = ["Joined", "RankingSource"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-RankingSource: TypeAlias = Ranking | RunFile | IdLists
+RankingSource: TypeAlias = Ranking | RunFile | IdLists | Mapping[Any, Mapping[Any, float]]
 
 # What a gallery is taken to hold where lists have more different items than anyone counted.
 _MANY = int(np.iinfo(np.int64).max)
 
 
-class Joined(NamedTuple):
-    """Positions, and what a reader of numbers made from them should know about the ranking."""
-
-    positions: Positions
-    notes: tuple[str, ...]
-
-
-def joined(source: RankingSource, relevance: Relevance, *, scores: ScoreKind = "as given") -> Joined:
-    """Join what a system returned with the right answers.
+class Joined:
+    """A ranking joined with the right answers, for each form of its scores that is asked for, when first asked for.
 
     Parameters
     ----------
-    source : Ranking, RunFile or IdLists
+    ranking : Ranking, RunFile, IdLists, or mapping
         What the system returned.
-    relevance : Relevance
-        What the right answers are.
-    scores : {"as given", "float32", "positive"}
-        Whether scores are compared as they are, as float32, or only those above 0 are in a list.
-
-    Returns
-    -------
-    Joined
-
-    Raises
-    ------
-    InputError
-        Ids of two kinds, or no query in common.
-    FileFormatError
-        A run file with bad lines, all of which are listed.
-    DuplicateIdError, NonFiniteError
-        Arrays with repeated ids, or with scores that are NaN or infinite.
+    relevance : Relevance, or mapping
+        What the right answers are, or ``{query: {item: grade}}``.
     """
-    if isinstance(source, RunFile):
-        return _of_run_file(source, relevance, scores)
-    if isinstance(source, IdLists):
-        return Joined(_of_id_lists(source, relevance, scores), ())
-    prepared = source
-    if scores == "float32":
-        prepared = source.rounded_to_float32()
-    elif scores == "positive":
-        prepared = source.where_positive()
-    return Joined(join(prepared, relevance), source.notes)
+
+    def __init__(self, ranking: RankingSource, relevance: Relevance | Mapping[Any, Mapping[Any, float]]) -> None:
+        self._ranking = ranking
+        self._relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
+        self._positions: dict[ScoreKind, Positions] = {}
+        self._notes: tuple[str, ...] = ranking.notes if isinstance(ranking, Ranking) else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know about the ranking; of a run file once it was read."""
+        return self._notes
+
+    def positions(self, scores: ScoreKind) -> Positions:
+        """Positions for scores as they are given, rounded to float32, or of those above 0 only.
+
+        Raises
+        ------
+        InputError
+            Ids of two kinds, or no query in common.
+        FileFormatError
+            A run file with bad lines, all of which are listed.
+        DuplicateIdError, NonFiniteError
+            Arrays or dictionaries with repeated ids, or with scores that are NaN or infinite.
+        """
+        if scores not in self._positions:
+            self._positions[scores] = self._joined(scores)
+        return self._positions[scores]
+
+    def _joined(self, scores: ScoreKind) -> Positions:
+        ranking, relevance = self._ranking, self._relevance
+        if isinstance(ranking, RunFile):
+            positions, self._notes = _of_run_file(ranking, relevance, scores)
+            return positions
+        if isinstance(ranking, IdLists):
+            if scores != "positive":
+                return _of_id_lists(ranking, relevance, scores)
+            ranking = ranking.ranking()
+        elif not isinstance(ranking, Ranking):
+            if scores == "as given":
+                return join_dicts(ranking, relevance)
+            ranking = Ranking.from_dict(ranking)
+        self._ranking = ranking
+        if scores == "float32":
+            ranking = ranking.rounded_to_float32()
+        elif scores == "positive":
+            ranking = ranking.where_positive()
+        return join(ranking, relevance)
 
 
-def _of_run_file(run: RunFile, relevance: Relevance, scores: ScoreKind) -> Joined:
+def _of_run_file(run: RunFile, relevance: Relevance, scores: ScoreKind) -> tuple[Positions, tuple[str, ...]]:
     path = os.fspath(run.path)
     for ids, what in ((relevance.queries, "query"), (relevance.items, "item")):
         if len(ids) and ids.kind is not str:
@@ -97,7 +114,7 @@ def _of_run_file(run: RunFile, relevance: Relevance, scores: ScoreKind) -> Joine
             "scores were followed, as trec_eval does; if they are distances, write their negatives"
         )
         notes = (against,)
-    return Joined(_positions(relevance, found.hits, found.unjudged_queries, found.gallery_size), notes)
+    return _positions(relevance, found.hits, found.unjudged_queries, found.gallery_size), notes
 
 
 def _of_id_lists(lists: IdLists, relevance: Relevance, scores: ScoreKind) -> Positions:
@@ -113,8 +130,6 @@ def _of_id_lists(lists: IdLists, relevance: Relevance, scores: ScoreKind) -> Pos
     if scores == "float32" and values is not None:
         with np.errstate(over="ignore"):
             values = values.astype(np.float32)
-    elif scores == "positive" and values is not None:
-        raise InputError("scores='positive' needs a Ranking; use Ranking.from_arrays(ids, scores)")
     items = np.fromiter(relevance.items, dtype=np.int64, count=len(relevance.items))
     judged = JudgedIds(relevance.offsets, items[relevance.rows], relevance.ignored)
     found = kernels().join_ids(ids, values, query_of_list, judged, pad=pad)
@@ -184,6 +199,6 @@ def _positions(
         missing=hits.listed < 0,
         unjudged_queries=unjudged_queries,
         cut_ties=hits.ends_tied & (hits.listed < size),
-        gallery_size=size,
-        places=TiePlaces(hits.listed_place, lambda: hits.falling_place),
+        gallery=size,
+        places=TiePlaces(lambda: hits.listed_place, lambda: hits.falling_place),
     )

@@ -56,14 +56,14 @@ class TiePlaces:
 
     Attributes
     ----------
-    listed : int64 array of shape (hits,)
-        Place within the group as returned, from 0.
+    listed : callable
+        Gives the place within the group as returned, from 0; int64 array of shape (hits,).
     descending_id : callable
-        Gives the place within the group by falling id, from 0. Called only by the rules that read ids, since it
-        is the one place where ids are compared after the join.
+        The same by falling id. Called only by the rules that read ids, since it is the one place where ids are
+        compared after the join.
     """
 
-    listed: Int64Array
+    listed: Callable[[], Int64Array]
     descending_id: Callable[[], Int64Array]
 
 

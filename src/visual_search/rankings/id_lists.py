@@ -12,6 +12,7 @@ from visual_search.errors import InputError
 from visual_search.formats.arrays import as_matrix
 from visual_search.ids import Ids
 from visual_search.rankings.parts import row_ids
+from visual_search.rankings.ranking import Ranking
 
 __all__ = ["IdLists"]
 
@@ -79,6 +80,10 @@ class IdLists:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def ranking(self) -> Ranking:
+        """The same lists as a `Ranking`."""
+        return Ranking.from_arrays(self.ids, self.scores, query_ids=self.queries, pad=self.pad)
 
     def __repr__(self) -> str:
         return f"IdLists({len(self)} queries, {self.ids.shape[1]} deep)"

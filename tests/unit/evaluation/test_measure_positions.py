@@ -31,7 +31,7 @@ def naive(case: Case, query: str) -> list[tuple[float, int, int, int]]:
 def table(positions: Positions, row: int) -> list[tuple[float, int, int, int]]:
     span = slice(*positions.offsets[row : row + 2].tolist())
     assert positions.places is not None
-    columns = positions.grades, positions.above, positions.tied, positions.places.listed
+    columns = positions.grades, positions.above, positions.tied, positions.places.listed()
     return list(zip(*(column[span].tolist() for column in columns), strict=True))
 
 

@@ -235,7 +235,7 @@ def test_plug_ins_come_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     class Plugged(HitRate):
         """From another package."""
 
-    monkeypatch.setattr(registry, "entry_points", points)
+    monkeypatch.setattr("importlib.metadata.entry_points", points)
     monkeypatch.setattr(registry, "_registered", {})
     monkeypatch.setattr(EntryPoint, "load", lambda self: Plugged if self.name == "Plugged" else Positions)
     assert "Plugged" in measure_names()

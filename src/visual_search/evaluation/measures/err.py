@@ -13,7 +13,8 @@ from visual_search.evaluation.measures.draws import weighted_inverse_ranks
 from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import cutoff, number, number_text
 from visual_search.evaluation.measures.sums import harmonic_sum
-from visual_search.evaluation.positions import GainGroups, Positions
+from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.tie_groups import GainGroups
 
 __all__ = ["ERR"]
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from visual_search.evaluation.measures.draws import classes_of, last_relevant_chances, weighted_inverse_ranks
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parameters import choice, threshold
-from visual_search.evaluation.positions import Positions, TieGroups
+from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.tie_groups import TieGroups
 
 __all__ = ["INP", "FirstRank", "last_groups"]
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from visual_search.evaluation.measures.draws import classes_of, hit_count_chances, miss_chance
 from visual_search.evaluation.measures.precision_sums import precision_sums, rising_over_rank
-from visual_search.evaluation.positions import Positions, TieGroups
+from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.tie_groups import TieGroups
 from visual_search.evaluation.ties import TieRule
 
 __all__ = ["precision_over_found"]

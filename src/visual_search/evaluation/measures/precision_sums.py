@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from visual_search.evaluation.measures.draws import classes_of, later_than_chances
 from visual_search.evaluation.measures.sums import harmonic_sum
-from visual_search.evaluation.positions import TieGroups
+from visual_search.evaluation.tie_groups import TieGroups
 
 __all__ = [
     "leading_precision_sums",

@@ -6,13 +6,14 @@ entry point in the group ``visual_search.measures``. All three are loaded when t
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from visual_search.errors import InputError, UnknownNameError
 from visual_search.evaluation.measures.measure import Measure
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["BUILT_IN", "ENTRY_POINT_GROUP", "measure_class", "measure_names", "register"]
 
@@ -110,6 +111,8 @@ def measure_class(name: str) -> type[Measure]:
     for point in _plugged_in():
         if point.name == name:
             return register(_loaded(point))
+    from difflib import get_close_matches
+
     known = measure_names()
     near = get_close_matches(name.lower(), [other.lower() for other in known], n=1)
     meant = next((f", did you mean {other}?" for other in known if near and other.lower() == near[0]), "")
@@ -117,6 +120,9 @@ def measure_class(name: str) -> type[Measure]:
 
 
 def _plugged_in() -> list[EntryPoint]:
+    # Metadata and its parsers are loaded only when a name is not one of the table's.
+    from importlib.metadata import entry_points
+
     return [point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in BUILT_IN]
 
 

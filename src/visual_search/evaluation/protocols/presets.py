@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from visual_search.errors import UnknownNameError
@@ -263,6 +262,8 @@ def preset_named(name: str | Preset) -> Preset:
     if isinstance(name, Preset):
         return name
     if name not in PRESETS:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, PRESETS, n=1)
         meant = f", did you mean {near[0]}?" if near else ""
         raise UnknownNameError(f"no preset {name!r}{meant}; there are {', '.join(PRESETS)}")

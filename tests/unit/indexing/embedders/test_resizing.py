@@ -61,6 +61,17 @@ def test_large_images_are_reduced_first_without_visible_difference() -> None:
     assert np.abs(fast - plain).mean() < 2  # of 255, on blobs of ten pixels
 
 
+@pytest.mark.parametrize("crop", [1.0, 0.9, 0.37])
+def test_reducing_first_keeps_the_region_where_it_was(crop: float) -> None:
+    ramp = np.linspace(0, 255, 1501)  # odd sides, so that blocks do not come out even
+    image = Image.fromarray(np.broadcast_to(ramp, (1003, 1501)).astype(np.uint8)).convert("RGB")
+    resize = Resize(32, 32, rule="shorter-side", crop=crop)
+    fast = np.asarray(resize(image), dtype=np.float64)[0, :, 0]
+    width = 1003 * crop
+    centres = 1501 / 2 - width / 2 + (np.arange(32) + 0.5) * width / 32
+    np.testing.assert_allclose(fast, centres / 1501 * 255, atol=2)  # a block is 25 pixels, 4 values
+
+
 def test_every_problem_names_what_is_allowed() -> None:
     with pytest.raises(InputError, match="size 0x5: both sides must be at least 1"):
         Resize(0, 5)
