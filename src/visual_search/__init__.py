@@ -12,19 +12,35 @@ if TYPE_CHECKING:
     from visual_search.evaluation.measures.parsing import parse_measure
     from visual_search.evaluation.rank_matrix import recall_at_k
     from visual_search.evaluation.scoring import evaluate
+    from visual_search.evaluation.similarity import evaluate_similarity
     from visual_search.ground_truth.relevance import Relevance
+    from visual_search.rankings.id_lists import IdLists
     from visual_search.rankings.ranking import Ranking
+    from visual_search.rankings.run_file import RunFile
 
-__all__ = ["Ranking", "Relevance", "__version__", "evaluate", "parse_measure", "recall_at_k"]
+__all__ = [
+    "IdLists",
+    "Ranking",
+    "Relevance",
+    "RunFile",
+    "__version__",
+    "evaluate",
+    "evaluate_similarity",
+    "parse_measure",
+    "recall_at_k",
+]
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "IdLists": "visual_search.rankings.id_lists",
     "evaluate": "visual_search.evaluation.scoring",
+    "evaluate_similarity": "visual_search.evaluation.similarity",
     "parse_measure": "visual_search.evaluation.measures.parsing",
     "recall_at_k": "visual_search.evaluation.rank_matrix",
     "Ranking": "visual_search.rankings.ranking",
     "Relevance": "visual_search.ground_truth.relevance",
+    "RunFile": "visual_search.rankings.run_file",
 }
 
 

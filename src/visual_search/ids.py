@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from operator import eq
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +98,23 @@ class Ids(Sequence[Id]):
                 f"{what}: {self._count - len(self._column.rows())} repeated ids, first: "
                 f"{first_few(_repeated(checked))}; each id may appear once"
             )
+
+    @classmethod
+    def distinct(cls, texts: list[str], *, what: str = "ids") -> Ids:
+        """Take strings that their maker knows to be distinct and not empty, without looking at them again.
+
+        The list becomes the ids' own. Their look-up table is made when something is first looked up.
+
+        Examples
+        --------
+        >>> Ids.distinct(["a", "b"]).row("b")
+        1
+        """
+        made = cls(())
+        made._what = what
+        made._column = _Column(cast(list[Id], texts))
+        made._count = len(texts)
+        return made
 
     @property
     def kind(self) -> type[str | int]:

@@ -152,7 +152,9 @@ class Positions:
 
     def _make_relevant_groups(self, rel: float) -> TieGroups:
         starts = self.group_starts
-        counts = np.add.reduceat(self.grades >= rel, starts, dtype=np.int64) if len(starts) else starts
+        counts = (self.grades >= rel).astype(np.int64)
+        if len(starts) < len(counts):
+            counts = np.add.reduceat(counts, starts)
         kept = counts > 0
         starts, counts = starts[kept], counts[kept]
         query = self.query_of_hit[starts]
@@ -164,7 +166,7 @@ class Positions:
     def gain_groups(self, gains: FloatArray) -> GainGroups:
         """Groups of equal score with the sum of ``gains`` (one per hit) over each."""
         starts = self.group_starts
-        total = np.add.reduceat(gains, starts) if len(starts) else np.zeros(0)
+        total = np.add.reduceat(gains, starts) if len(starts) < len(gains) else gains
         return GainGroups(self.query_of_hit[starts], self.above[starts], self.tied[starts], total)
 
     def group_products(self, factors: FloatArray) -> FloatArray:

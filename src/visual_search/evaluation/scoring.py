@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
-from visual_search.evaluation.joining import join
-from visual_search.evaluation.joining_dicts import join_dicts
-from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
-from visual_search.evaluation.protocols.preset import ListKind
 from visual_search.evaluation.protocols.presets import PRESETS, Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
 from visual_search.evaluation.slices import Attribute, attribute_values
+from visual_search.evaluation.sources import Joined, RankingSource
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids
-from visual_search.rankings.ranking import Ranking
 
-__all__ = ["evaluate", "evaluate_positions", "evaluate_presets"]
+__all__ = ["assembled", "chosen_measures", "evaluate", "evaluate_positions", "evaluate_presets", "values_of"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 
 def evaluate(
-    ranking: Ranking | Mapping[Any, Mapping[Any, float]],
+    ranking: RankingSource,
     relevance: Relevance | Mapping[Any, Mapping[Any, float]],
     measures: Iterable[str | Measure] | None = None,
     *,
@@ -44,8 +40,9 @@ def evaluate(
 
     Parameters
     ----------
-    ranking : Ranking, or mapping
-        What a system returned; ``{query: {item: score}}`` is read without looking up any item that is not judged.
+    ranking : Ranking, RunFile, IdLists, or mapping
+        What a system returned. Of a run file, of lists of integer ids and of ``{query: {item: score}}`` no ranking is
+        made: only items that are judged are looked up.
     relevance : Relevance, or mapping
         What the right answers are, or ``{query: {item: grade}}``. Every query of it is evaluated; one that the
         ranking lacks has an empty list.
@@ -85,13 +82,13 @@ def evaluate(
     (0.75, [0.0, 1.0])
     """
     rules = None if preset is None else preset_named(preset)
-    chosen = _chosen(measures, rules)
+    chosen = chosen_measures(measures, rules)
     rule = checked_tie_rule(ties or (rules.ties if rules else "expected"))
-    return _run(_Joined(ranking, relevance), chosen, rule, rules).result(groups, interval)
+    return _measured(Joined(ranking, relevance), chosen, rule, rules, groups, interval)
 
 
 def evaluate_presets(
-    ranking: Ranking | Mapping[Any, Mapping[Any, float]],
+    ranking: RankingSource,
     relevance: Relevance | Mapping[Any, Mapping[Any, float]],
     presets: Iterable[str | Preset] | None = None,
     *,
@@ -123,12 +120,9 @@ def evaluate_presets(
     >>> {name: round(result["AP@3"].mean, 4) for name, result in results.items()}
     {'guide': 0.5556, 'deephash': 0.8333}
     """
-    joined = _Joined(ranking, relevance)
+    joined = Joined(ranking, relevance)
     chosen = [preset_named(preset) for preset in (PRESETS if presets is None else presets)]
-    return {
-        rules.name: _run(joined, rules.measures_at(k_values), rules.ties, rules).result(None, None)
-        for rules in chosen
-    }
+    return {rules.name: _measured(joined, rules.measures_at(k_values), rules.ties, rules) for rules in chosen}
 
 
 def evaluate_positions(
@@ -140,12 +134,35 @@ def evaluate_positions(
     interval: IntervalMaker | None = None,
 ) -> Result:
     """Measure positions that are joined already; parameters and result as for `evaluate`."""
-    chosen = _chosen(measures, None)
-    run = _Run(positions=dict.fromkeys(chosen, positions), ties=checked_tie_rule(ties), rules=None)
-    return run.result(groups, interval)
+    rule = checked_tie_rule(ties)
+    values = {measure: values_of(measure, positions, rule) for measure in chosen_measures(measures)}
+    return assembled(positions, values, ties=rule, groups=groups, interval=interval)
 
 
-def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> tuple[Measure, ...]:
+def _measured(
+    joined: Joined,
+    measures: tuple[Measure, ...],
+    ties: TieRule,
+    rules: Preset | None,
+    groups: Attribute | None = None,
+    interval: IntervalMaker | None = None,
+) -> Result:
+    positions = {
+        measure: joined.positions("as given" if rules is None else rules.list_kind(measure)) for measure in measures
+    }
+    return assembled(
+        next(iter(positions.values())),
+        {measure: values_of(measure, positions[measure], ties, rules) for measure in measures},
+        ties=ties,
+        rules=rules,
+        notes=joined.notes,
+        groups=groups,
+        interval=interval,
+    )
+
+
+def chosen_measures(measures: Iterable[str | Measure] | None, rules: Preset | None = None) -> tuple[Measure, ...]:
+    """The measures that were asked for, or those of a preset."""
     if measures is None and rules is not None:
         return rules.measures_at()
     if isinstance(measures, str):
@@ -156,87 +173,61 @@ def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> t
     return parse_measures(listed) if rules is None else rules.read(listed)
 
 
-class _Joined:
-    """Positions of one ranking for each kind of list the presets read, joined when first asked for."""
-
-    def __init__(
-        self,
-        ranking: Ranking | Mapping[Any, Mapping[Any, float]],
-        relevance: Relevance | Mapping[Any, Mapping[Any, float]],
-    ) -> None:
-        self._ranking = ranking
-        self._relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
-        self._positions: dict[ListKind, Positions] = {}
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self._ranking.notes if isinstance(self._ranking, Ranking) else ()
-
-    def positions(self, kind: ListKind) -> Positions:
-        if kind not in self._positions:
-            self._positions[kind] = self._joined(kind)
-        return self._positions[kind]
-
-    def _joined(self, kind: ListKind) -> Positions:
-        if not isinstance(self._ranking, Ranking):
-            if kind == "as given":
-                return join_dicts(self._ranking, self._relevance)
-            self._ranking = Ranking.from_dict(self._ranking)
-        if kind == "float32":
-            return join(self._ranking.rounded_to_float32(), self._relevance)
-        return join(self._ranking.where_positive() if kind == "positive" else self._ranking, self._relevance)
+def values_of(measure: Measure, positions: Positions, ties: TieRule, rules: Preset | None = None) -> MeasureValues:
+    """Values of a measure for each query, those that a preset leaves out undefined."""
+    values = measure.values(positions, ties)
+    return values if rules is None else values.without(rules.left_out(positions))
 
 
-def _run(joined: _Joined, measures: tuple[Measure, ...], ties: TieRule, rules: Preset | None) -> _Run:
-    kinds: dict[Measure, ListKind] = {
-        measure: "as given" if rules is None else rules.list_kind(measure) for measure in measures
-    }
-    positions = {measure: joined.positions(kind) for measure, kind in kinds.items()}
-    return _Run(positions=positions, ties=ties, rules=rules, ranking_notes=joined.notes)
+def assembled(
+    outline: Positions,
+    values: Mapping[Measure, MeasureValues],
+    *,
+    ties: TieRule,
+    rules: Preset | None = None,
+    notes: tuple[str, ...] = (),
+    groups: Attribute | None = None,
+    interval: IntervalMaker | None = None,
+) -> Result:
+    """Make a result of values per query.
 
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Measures with the positions each reads, and the rules they are read under."""
-
-    positions: Mapping[Measure, Positions]
-    ties: TieRule
-    rules: Preset | None
-    ranking_notes: tuple[str, ...] = ()
-
-    def result(self, groups: Attribute | None, interval: IntervalMaker | None) -> Result:
-        first = next(iter(self.positions.values()))
-        codes = None if groups is None else _group_codes(groups, first.queries)
-        measured = {measure: self._measured(measure, codes, interval) for measure in self.positions}
-        return Result(
-            first.queries,
-            measured,
-            ties=self.ties,
-            preset=self.rules.name if self.rules else None,
-            reader=self.rules.read if self.rules else None,
-            missing_queries=tuple(first.queries.take(np.flatnonzero(first.missing).tolist())),
-            unjudged_queries=first.unjudged_queries,
-            notes=(*self.ranking_notes, *notes_on(first, measured, self.ties, self.rules)),
-        )
-
-    def _measured(
-        self, measure: Measure, groups: Int64Array | None, interval: IntervalMaker | None
-    ) -> MeasureResult:
-        positions = self.positions[measure]
-        values = measure.values(positions, self.ties)
-        if self.rules is not None:
-            values = values.without(self.rules.left_out(positions))
-        undefined = np.flatnonzero(~values.defined)
-        return MeasureResult(
+    Parameters
+    ----------
+    outline : Positions
+        Queries, list lengths and what was missing; its hits are not read.
+    values : mapping
+        Values of each measure for these queries.
+    ties, rules
+        What they were computed under.
+    notes : tuple of str
+        Notes on the ranking, which come before all others.
+    groups, interval
+        As for `evaluate`.
+    """
+    codes = None if groups is None else _group_codes(groups, outline.queries)
+    measured = {}
+    for measure, parts in values.items():
+        undefined = np.flatnonzero(~parts.defined)
+        measured[measure] = MeasureResult(
             measure=measure,
-            parts=values,
-            mean=measure.mean(values),
-            counted=len(positions) - len(undefined),
+            parts=parts,
+            mean=measure.mean(parts),
+            counted=len(outline) - len(undefined),
             undefined=len(undefined),
-            undefined_queries=tuple(positions.queries.take(undefined.tolist())),
-            ties=measure.tie_rule(self.ties),
-            interval=None if interval is None else interval(measure, values, groups),
+            undefined_queries=tuple(outline.queries.take(undefined.tolist())),
+            ties=measure.tie_rule(ties),
+            interval=None if interval is None else interval(measure, parts, codes),
         )
+    return Result(
+        outline.queries,
+        measured,
+        ties=ties,
+        preset=rules.name if rules else None,
+        reader=rules.read if rules else None,
+        missing_queries=tuple(outline.queries.take(np.flatnonzero(outline.missing).tolist())),
+        unjudged_queries=outline.unjudged_queries,
+        notes=(*notes, *notes_on(outline, measured, ties, rules)),
+    )
 
 
 def _group_codes(groups: Attribute, queries: Ids) -> Int64Array:

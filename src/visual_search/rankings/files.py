@@ -10,15 +10,17 @@ import numpy as np
 
 from visual_search.formats.columns import ColumnTable
 from visual_search.formats.trec import TrecTable, read_run
+from visual_search.ids import Ids
 from visual_search.rankings.parts import RankingParts, of_lines
 
 __all__ = ["of_run", "of_table"]
 
 
-def of_run(path: str | os.PathLike[str], *, by_line: bool = False) -> RankingParts:
+def of_run(path: str | os.PathLike[str]) -> RankingParts:
     """From a TREC run; scores order it, and a rank column that says otherwise is noted."""
-    table = read_run(path, by_line=by_line)
-    parts = of_lines(table.queries, table.query, table.items, table.item, table.value)
+    table = read_run(path)
+    queries, items = Ids.distinct(table.queries, what="queries"), Ids.distinct(table.items, what="items")
+    parts = of_lines(queries, table.query, items, table.item, table.value)
     against = _against_rank(table)
     if not against:
         return parts
@@ -31,7 +33,7 @@ def of_run(path: str | os.PathLike[str], *, by_line: bool = False) -> RankingPar
 
 def _against_rank(table: TrecTable) -> int:
     """In how many queries two lines have a better rank and a lower score."""
-    if table.rank is None or not np.isfinite(table.rank).all():
+    if table.rank is None:
         return 0
     order = np.lexsort((table.rank, table.query))
     query, rank, score = table.query[order], table.rank[order], table.value[order]

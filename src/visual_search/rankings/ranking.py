@@ -202,10 +202,7 @@ class Ranking:
         """
         from visual_search.rankings.files import of_run
 
-        try:
-            return cls._of(of_run(path))
-        except DuplicateIdError:
-            return cls._of(of_run(path, by_line=True))
+        return cls._of(of_run(path))
 
     @classmethod
     def from_frame(cls, frame: Any, *, query: str = "query", item: str = "item", score: str = "score") -> Ranking:

@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from visual_search import Ranking, Relevance
 from visual_search.errors import FileFormatError
 from visual_search.formats import trec
+from visual_search.kernels import compiled, plain
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
 RUN = "q1 Q0 d1 1 0.9 tag\nq1 Q0 d2 2 0.5 tag\nq2 Q0 d1 1 1e-3 tag\n"
@@ -21,8 +23,8 @@ def written(path: Path, content: str | bytes) -> Path:
 
 def read_both_ways(path: Path, monkeypatch: pytest.MonkeyPatch, *, run: bool = False) -> list[trec.TrecTable]:
     tables = []
-    for least in (0, 1 << 40):
-        monkeypatch.setattr(trec, "_ARROW_FROM_BYTES", least)
+    for twin in (plain, compiled):
+        monkeypatch.setattr(trec, "kernels", lambda twin=twin: twin)
         tables.append(trec.read_run(path) if run else trec.read_qrels(path))
     return tables
 
@@ -79,11 +81,11 @@ def test_quotes_and_na_are_ids_like_any_other(tmp_path: Path, monkeypatch: pytes
         assert (table.queries, table.items) == (["NA", "null"], ['"d1', "d,2"])
 
 
-@pytest.mark.parametrize("least", [0, 1 << 40])
+@pytest.mark.parametrize("twin", [plain, compiled])
 def test_every_bad_line_is_listed_with_its_number(
-    least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    twin: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trec, "_ARROW_FROM_BYTES", least)
+    monkeypatch.setattr(trec, "kernels", lambda: twin)
     content = b"q1 0 d1 1\nq1 0 d2\n\n# fine\nq1 0 d3 high\nq1 0 d1 0\nq2 0 d\xff 1\nq2 0 d4 nan\nq3 0 d5 1\n"
     with pytest.raises(FileFormatError) as caught:
         trec.read_qrels(written(tmp_path / "bad", content))
@@ -96,11 +98,11 @@ def test_every_bad_line_is_listed_with_its_number(
     assert "line 8: grade 'nan' is not a finite number" in message
 
 
-@pytest.mark.parametrize("least", [0, 1 << 40])
+@pytest.mark.parametrize("twin", [plain, compiled])
 def test_repeated_item_of_a_run_is_named_by_line(
-    least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    twin: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trec, "_ARROW_FROM_BYTES", least)
+    monkeypatch.setattr(trec, "kernels", lambda: twin)
     content = "q1 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq2 Q0 d1 1 2 t\nq1 Q0 d1 3 1 t\n"
     with pytest.raises(FileFormatError, match="line 4: query 'q1', item 'd1' was on line 1 already"):
         Ranking.from_trec(written(tmp_path / "run", content))

@@ -51,16 +51,19 @@ class _Discounted(Measure):
     def _dcg(self, positions: Positions) -> FloatArray:
         groups = positions.gain_groups(_gains(positions.grades, self.gain, self.rel))
         limits = self.limits(positions)[groups.query]
-        last = np.minimum(limits, groups.above + groups.size)
-        terms = groups.total / groups.size * discount_sum(groups.above, last)
-        return positions.sum_by_query(groups.query, terms)
+        inside = np.flatnonzero(groups.above < limits)
+        above, size, query = groups.above[inside], groups.size[inside], groups.query[inside]
+        last = np.minimum(limits[inside], above + size)
+        return positions.sum_by_query(query, groups.total[inside] / size * discount_sum(above, last))
 
     def _ideal(self, positions: Positions) -> FloatArray:
         query = positions.query_of_judged
         place = np.arange(len(query)) - positions.judged_offsets[query]
-        depth = np.full(len(positions), len(query)) if self.k is None else self.limits(positions)
-        terms = _gains(positions.judged_grades, self.gain, self.rel) * discount_sum(place, place + 1)
-        terms[place >= depth[query]] = 0
+        grades = positions.judged_grades
+        if self.k is not None:
+            inside = place < self.limits(positions)[query]
+            query, place, grades = query[inside], place[inside], grades[inside]
+        terms = _gains(grades, self.gain, self.rel) * discount_sum(place, place + 1)
         return positions.sum_by_query(query, terms)
 
 

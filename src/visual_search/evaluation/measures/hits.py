@@ -32,5 +32,8 @@ def expected_hits(positions: Positions, limits: Int64Array, rel: float) -> Float
     float64 array of shape (n,)
     """
     groups = positions.relevant_groups(rel)
-    inside = np.clip(limits[groups.query] - groups.above, 0, groups.size)
+    reached = limits[groups.query] > groups.above
+    if not reached.all():
+        groups = groups.where(reached)
+    inside = np.minimum(limits[groups.query] - groups.above, groups.size)
     return positions.sum_by_query(groups.query, inside * groups.relevant / groups.size)

@@ -54,9 +54,14 @@ def precision_sums(groups: TieGroups, inside: Int64Array) -> FloatArray:
 
 def rising_over_rank(start: AnyNumbers, slope: FloatArray, above: Int64Array, count: Int64Array) -> FloatArray:
     """Sum over j = 1..count of (start + (j - 1) slope) / (above + j)."""
-    many = slope * count + (start - slope * (above + 1)) * harmonic_sum(above, above + count)
     # One term needs no table, so that a ranking without ties gives the quotient itself.
-    return np.where(count == 1, start / (above + 1), np.where(count > 0, many, 0.0))
+    start, slope, above, count = np.broadcast_arrays(start, slope, above, count)
+    sums = np.where(count > 0, start / (above + 1), 0.0)
+    many = count > 1
+    if many.any():
+        first, steps, low, terms = start[many], slope[many], above[many], count[many]
+        sums[many] = steps * terms + (first - steps * (low + 1)) * harmonic_sum(low, low + terms)
+    return sums
 
 
 def trapezoid_sums(groups: TieGroups) -> FloatArray:

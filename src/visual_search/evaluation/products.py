@@ -1,0 +1,183 @@
+"""Similarities of queries and a gallery in products of one fixed shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import DimensionError, InputError, NonFiniteError, ZeroVectorError, first_few
+from visual_search.formats.arrays import as_matrix
+from visual_search.ids import Ids
+
+__all__ = ["METRICS", "Metric", "Products"]
+
+Metric: TypeAlias = Literal["cosine", "ip", "l2"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+# The shape of every product: so many queries by so many gallery items, missing ones padded with zeros. 256 queries
+# share the cost of packing a gallery tile; fewer where rows are so long that their block would not stay small.
+_TILE_QUERIES = 256
+_TILE_ITEMS = 4096
+_BLOCK_BYTES = 64 << 20
+# Vectors whose norms are taken in one go, in float64.
+_NORM_ROWS = 4096
+
+
+class Products:
+    """Similarities of a few queries at a time with a whole gallery, as float32, higher is better.
+
+    Each number comes from a product of one shape, whatever queries it is asked for together with, so that it depends
+    on its two vectors and on the machine, and not on blocks or threads.
+
+    Parameters
+    ----------
+    queries, gallery : array-like of shape (n, d) and (m, d)
+        Vectors; computed with as float32.
+    metric : {"cosine", "ip", "l2"}
+        Cosines are products of unit vectors. For "l2" the gallery's mean is taken from all vectors, which moves no
+        distance, and the similarity is ``<q, g> - |g|^2 / 2``, which orders a query's items as minus the distance
+        does.
+    query_ids, gallery_ids : Ids
+        Names of the vectors, for messages.
+
+    Raises
+    ------
+    InputError, DimensionError, NonFiniteError, ZeroVectorError
+        Vectors that are no matrices of one dimension, or hold NaN, infinity or values so large that a product may
+        overflow; zero vectors under cosine.
+    """
+
+    def __init__(self, queries: Any, gallery: Any, metric: Metric, *, query_ids: Ids, gallery_ids: Ids) -> None:
+        if metric not in METRICS:
+            raise InputError(f"metric={metric!r}: one of {', '.join(METRICS)}")
+        self._queries = _vectors(queries, "query_vectors")
+        self._gallery = _vectors(gallery, "gallery_vectors")
+        if self._queries.shape[1] != self._gallery.shape[1]:
+            raise DimensionError(
+                f"query_vectors have {self._queries.shape[1]} dimensions and gallery_vectors "
+                f"{self._gallery.shape[1]}; both must come from the same embedder"
+            )
+        self._penalty: Vectors | None = None
+        norms = [
+            _norms(vectors, what, ids)
+            for vectors, what, ids in (
+                (self._queries, "query_vectors", query_ids),
+                (self._gallery, "gallery_vectors", gallery_ids),
+            )
+        ]
+        if metric == "cosine":
+            self._queries = _unit(self._queries, norms[0], "query_vectors", query_ids)
+            self._gallery = _unit(self._gallery, norms[1], "gallery_vectors", gallery_ids)
+        elif metric == "l2":
+            self._centre(norms)
+        if metric != "cosine":
+            _refuse_overflow(norms, metric)
+        self._tail = self._padded_tail()
+
+    @property
+    def rows(self) -> int:
+        """How many queries one call of `block` takes."""
+        fitting = _BLOCK_BYTES // (4 * max(len(self._gallery), 1))
+        return int(min(max(1 << (max(fitting, 1).bit_length() - 1), 16), _TILE_QUERIES))
+
+    def buffer(self) -> Vectors:
+        """Room for one block."""
+        return np.empty((self.rows, len(self._gallery)), dtype=np.float32)
+
+    def block(self, chosen: Int64Array, into: Vectors) -> Vectors:
+        """Similarities of the chosen queries, at most `rows`, float32 of shape (chosen, gallery size)."""
+        tile = np.zeros((self.rows, self._queries.shape[1]), dtype=np.float32)
+        tile[: len(chosen)] = self._queries[chosen]
+        size = len(self._gallery)
+        for first in range(0, size, _TILE_ITEMS):
+            last = first + _TILE_ITEMS
+            if last <= size:
+                np.matmul(tile, self._gallery[first:last].T, out=into[:, first:last])
+            else:
+                into[:, first:] = np.matmul(tile, self._tail.T)[:, : size - first]
+        found = into[: len(chosen)]
+        if self._penalty is not None:
+            found -= self._penalty
+        return found
+
+    def _padded_tail(self) -> Vectors:
+        """The last gallery tile, filled up with zeros."""
+        whole = len(self._gallery) // _TILE_ITEMS * _TILE_ITEMS
+        tail = np.zeros((_TILE_ITEMS, self._gallery.shape[1]), dtype=np.float32)
+        tail[: len(self._gallery) - whole] = self._gallery[whole:]
+        return tail
+
+    def _centre(self, norms: list[npt.NDArray[np.float64]]) -> None:
+        mean = self._gallery.mean(axis=0, dtype=np.float64) if len(self._gallery) else 0.0
+        for part, vectors in enumerate((self._queries, self._gallery)):
+            moved = np.empty_like(vectors)
+            for rows in _row_blocks(len(vectors)):
+                moved[rows] = vectors[rows] - mean
+            norms[part] = np.concatenate(
+                [np.zeros(0), *(_norms_of(moved[rows]) for rows in _row_blocks(len(moved)))]
+            )
+            if part == 0:
+                self._queries = moved
+            else:
+                self._gallery = moved
+        with np.errstate(over="ignore"):
+            self._penalty = (norms[1] ** 2 / 2).astype(np.float32)
+
+
+def _vectors(values: Any, what: str) -> Vectors:
+    matrix = as_matrix(values, what=what)
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(f"{what}: dtype {matrix.dtype}; numbers are needed")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(matrix, dtype=np.float32)
+
+
+def _row_blocks(count: int) -> Iterator[slice]:
+    return (slice(first, min(first + _NORM_ROWS, count)) for first in range(0, count, _NORM_ROWS))
+
+
+def _norms_of(vectors: Vectors) -> npt.NDArray[np.float64]:
+    wide = vectors.astype(np.float64)
+    norms: npt.NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return norms
+
+
+def _norms(vectors: Vectors, what: str, ids: Ids) -> npt.NDArray[np.float64]:
+    norms = np.concatenate([np.zeros(0), *(_norms_of(vectors[rows]) for rows in _row_blocks(len(vectors)))])
+    broken = np.flatnonzero(~np.isfinite(norms))
+    if len(broken):
+        raise NonFiniteError(
+            f"{what}: {len(broken)} vectors hold NaN or infinity (as float32), first "
+            f"{first_few(ids.take(broken[:5].tolist()))}; leave out what could not be embedded"
+        )
+    return norms
+
+
+def _unit(vectors: Vectors, norms: npt.NDArray[np.float64], what: str, ids: Ids) -> Vectors:
+    zero = np.flatnonzero(norms == 0)
+    if len(zero):
+        raise ZeroVectorError(
+            f"{what}: {len(zero)} zero vectors, whose cosines are not defined, first "
+            f"{first_few(ids.take(zero[:5].tolist()))}; leave them out or use another metric"
+        )
+    unit = np.empty_like(vectors)
+    for rows in _row_blocks(len(vectors)):
+        unit[rows] = vectors[rows] / norms[rows, None]
+    return unit
+
+
+def _refuse_overflow(norms: list[npt.NDArray[np.float64]], metric: Metric) -> None:
+    """No product and no sum inside one is larger than the product of the norms."""
+    longest = [float(lengths.max(initial=0)) for lengths in norms]
+    largest = longest[0] * longest[1] + (longest[1] ** 2 / 2 if metric == "l2" else 0)
+    if largest > float(np.finfo(np.float32).max) / 2:
+        raise NonFiniteError(
+            f"query_vectors and gallery_vectors: norms up to {longest[0]:.3g} and {longest[1]:.3g}, whose products "
+            "float32 cannot hold; scale them down"
+        )

@@ -1,0 +1,133 @@
+"""Chooses between the compiled kernels and their plain twins, once per process.
+
+The compiled ones run where they were built and pass a self-test at first use. ``VISUAL_SEARCH_KERNELS=plain`` in the
+environment chooses the plain ones, ``=compiled`` makes it an error to have no others. Who calls does not know which
+ran: both give the same integers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError, MissingDependencyError
+from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
+from visual_search.kernels.text_files import Layout, Source, Table
+
+__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+ENVIRONMENT_VARIABLE = "VISUAL_SEARCH_KERNELS"
+
+_log = logging.getLogger(__name__)
+
+
+class Active(NamedTuple):
+    """Which kernels run, and why.
+
+    Attributes
+    ----------
+    name : {"compiled", "plain"}
+        Which.
+    reason : str
+        Why, in a few words.
+    """
+
+    name: str
+    reason: str
+
+
+def active() -> Active:
+    """Tell which kernels run.
+
+    Raises
+    ------
+    InputError
+        The environment variable has another value.
+    MissingDependencyError
+        It asks for the compiled kernels and there are none that work.
+
+    Examples
+    --------
+    >>> active().name in ("compiled", "plain")
+    True
+    """
+    return _chosen()[1]
+
+
+class Kernels(Protocol):
+    """What both twins do; each function is described in its plain one."""
+
+    def count_ranks(
+        self,
+        similarity: npt.NDArray[np.float32],
+        offsets: Int64Array,
+        columns: Int64Array,
+        ignored: npt.NDArray[np.bool_],
+        *,
+        threads: int | None = None,
+    ) -> RankHits:
+        """`visual_search.kernels.plain_ranks.count_ranks`."""
+        ...
+
+    def join_run(self, source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
+        """`visual_search.kernels.plain_runs.join_run`."""
+        ...
+
+    def join_ids(
+        self,
+        ids: npt.NDArray[np.integer[Any]],
+        scores: npt.NDArray[np.floating[Any]] | None,
+        query_of_list: Int64Array,
+        judged: JudgedIds,
+        *,
+        pad: int | None = None,
+    ) -> IdHits:
+        """`visual_search.kernels.plain_ids.join_ids`."""
+        ...
+
+    def read_table(self, source: Source, layout: Layout) -> Table:
+        """`visual_search.kernels.plain_tables.read_table`."""
+        ...
+
+
+def kernels() -> Kernels:
+    """The module whose functions run: `visual_search.kernels.compiled` or `visual_search.kernels.plain`."""
+    return cast(Kernels, _chosen()[0])
+
+
+@cache
+def _chosen() -> tuple[ModuleType, Active]:
+    wanted = os.environ.get(ENVIRONMENT_VARIABLE, "")
+    if wanted not in ("", "plain", "compiled"):
+        raise InputError(f"{ENVIRONMENT_VARIABLE}={wanted!r}: one of plain, compiled, or not set")
+    plain = importlib.import_module("visual_search.kernels.plain")
+    if wanted == "plain":
+        return plain, Active("plain", f"{ENVIRONMENT_VARIABLE}=plain")
+    try:
+        compiled = importlib.import_module("visual_search.kernels.compiled")
+    except ImportError as error:
+        reason = f"the compiled kernels cannot be loaded ({error})"
+    else:
+        wrong = importlib.import_module("visual_search.kernels.self_test").first_difference(compiled, plain)
+        if wrong is None:
+            return compiled, Active("compiled", "built and passed its self-test")
+        reason = f"the compiled {wrong} failed its self-test"
+    if wanted == "compiled":
+        raise MissingDependencyError(
+            f"{ENVIRONMENT_VARIABLE}=compiled, but {reason}; install again with a C++17 compiler at hand"
+        )
+    _log.warning(
+        "%s; the plain NumPy path gives the same numbers, slower (%s=plain silences this)",
+        reason,
+        ENVIRONMENT_VARIABLE,
+    )
+    return plain, Active("plain", reason)

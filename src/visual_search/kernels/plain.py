@@ -1,0 +1,10 @@
+"""The kernels with NumPy alone: what the compiled ones must equal, and what runs where there are none."""
+
+from __future__ import annotations
+
+from visual_search.kernels.plain_ids import join_ids
+from visual_search.kernels.plain_ranks import count_ranks
+from visual_search.kernels.plain_runs import join_run
+from visual_search.kernels.plain_tables import read_table
+
+__all__ = ["count_ranks", "join_ids", "join_run", "read_table"]

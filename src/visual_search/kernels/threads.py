@@ -1,0 +1,32 @@
+"""How many threads to use, and how to share the processors with BLAS."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["one_blas_thread", "thread_count"]
+
+
+def thread_count() -> int:
+    """Processors this process may use; ``VISUAL_SEARCH_THREADS`` sets fewer or more."""
+    wanted = os.environ.get("VISUAL_SEARCH_THREADS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS use one thread per call, for work that is spread over threads already.
+
+    Two pools of threads that wait for each other by spinning cost several times what either does alone. The limit
+    holds for the whole process until the block ends.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
