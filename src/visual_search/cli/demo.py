@@ -11,7 +11,7 @@ from visual_search.cli.options import add_json, print_json, stderr
 SUMMARY = "The whole job on 400 real photographs of 40 people: index, search, evaluate, compare, report."
 EXAMPLE = """\
   visual-search demo
-  visual-search demo --out /tmp/faces --open"""
+  visual-search demo --out faces --open"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
