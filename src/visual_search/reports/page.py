@@ -64,6 +64,7 @@ def write_report(
     baseline: str | None = None,
     comparisons: Iterable[Mapping[str, Any]] = (),
     credit: str | None = None,
+    warnings: Sequence[str] = (),
     sections: Sequence[Section] = (),
     cases: int = 5,
     shown: int = 10,
@@ -82,12 +83,15 @@ def write_report(
     title : str
         Heading of the page.
     baseline : str, optional
-        ``model_name`` of the system the others are held against.
+        ``model_name`` of the system the others are held against; of several under one protocol the first.
     comparisons : iterable of mapping
-        Paired differences: ``a``, ``b`` (model names), ``measure``, ``difference`` (a minus b), and where known
-        ``low``, ``high``, ``p``, ``wins``, ``losses``, ``ties``, ``protocol`` (its name), ``words``.
+        Paired differences: ``a``, ``b`` (model names, or the labels of results that share one), ``measure``,
+        ``difference`` (a minus b), and where known ``low``, ``high``, ``p``, ``wins``, ``losses``, ``ties``,
+        ``protocol`` (its name), ``words``.
     credit : str, optional
         Whose data it is, shown at the foot.
+    warnings : sequence of str
+        What else a reader must know before the numbers, such as why two systems are not compared.
     sections : sequence of Section
         Further parts, after the protocols.
     cases : int
@@ -131,7 +135,7 @@ def write_report(
         lead=_lead(groups),
         contents=_contents(parts, sections, {"differences": "Differences"} if elsewhere else {}),
         views=parts,
-        remarks=remarks_of(groups),
+        remarks=remarks_of(groups, warnings),
         elsewhere=elsewhere,
         sections=sections,
         definitions=definitions,

@@ -29,8 +29,8 @@ class Remark:
     systems: list[str] = field(default_factory=list)
 
 
-def remarks_of(groups: Sequence[ProtocolGroup]) -> list[Remark]:
-    """Collect the remarks of all records, warnings first."""
+def remarks_of(groups: Sequence[ProtocolGroup], warnings: Sequence[str] = ()) -> list[Remark]:
+    """Collect the remarks of all records, and further warnings of whoever writes the page; warnings first."""
     found: dict[tuple[str, str], Remark] = {}
     for group in groups:
         for kind, text in _about_group(group):
@@ -43,6 +43,8 @@ def remarks_of(groups: Sequence[ProtocolGroup]) -> list[Remark]:
     for remark in found.values():
         if len(remark.systems) == total > 1:
             remark.systems = []
+    for text in warnings:
+        found.setdefault(("warning", text), Remark("warning", text))
     return sorted(found.values(), key=lambda remark: remark.kind != "warning")
 
 
