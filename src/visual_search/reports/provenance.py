@@ -32,7 +32,7 @@ def facts_of(group: ProtocolGroup) -> list[str]:
     record = group.systems[0].record
     facts = [plural(record["num_queries"], "query", "queries")]
     intervals = [m.interval for s in group.systems for m in s.measures.values() if m.interval]
-    if intervals and (number := intervals[0].get("groups")):
+    if intervals and (number := intervals[0].get("groups")) and number != record["num_queries"]:
         facts[0] += f" in {plural(number, 'independent group')}"
     if items := (record.get("index") or {}).get("items"):
         facts.append(f"a gallery of {plural(items, 'image')}")

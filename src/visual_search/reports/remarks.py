@@ -38,7 +38,7 @@ def remarks_of(groups: Sequence[ProtocolGroup], warnings: Sequence[str] = ()) ->
         for system in group.systems:
             for kind, text in dict.fromkeys(_about_system(system)):
                 remark = found.setdefault((kind, text), Remark(kind, text))
-                remark.systems.append(f"{system.label} under {group.name}")
+                remark.systems.append(f"{system.label}{group.under}")
     total = sum(len(group.systems) for group in groups)
     for remark in found.values():
         if len(remark.systems) == total > 1:
@@ -50,8 +50,9 @@ def remarks_of(groups: Sequence[ProtocolGroup], warnings: Sequence[str] = ()) ->
 
 def _about_group(group: ProtocolGroup) -> Iterator[tuple[str, str]]:
     if group.differences:
+        quoted = f" under “{group.name}”" if group.name else ""
         text = (
-            f"The systems under “{group.name}” differ in {', '.join(group.differences)}: their numbers do not "
+            f"The systems{quoted} differ in {', '.join(group.differences)}: their numbers do not "
             "answer the same question and must not be compared."
         )
         yield "warning", text

@@ -128,7 +128,7 @@ class System:
 
     @property
     def protocol(self) -> tuple[str, str]:
-        """Name and words of the protocol it was measured under."""
+        """Name and words of the protocol it was measured under; without one the dataset's name, without that none."""
         return _protocol(self.record)
 
     @cached_property
@@ -223,7 +223,9 @@ def _distinct_places(paths: Sequence[Path]) -> dict[Path, str]:
 
 def _protocol(record: dict[str, Any]) -> tuple[str, str]:
     protocol = record.get("protocol") or {}
-    return str(protocol.get("name") or "as measured"), str(protocol.get("words") or "")
+    dataset = record.get("dataset") or {}
+    data = dataset.get("name") if isinstance(dataset, dict) else dataset
+    return str(protocol.get("name") or data or ""), str(protocol.get("words") or "")
 
 
 def _measures(record: dict[str, Any]) -> dict[str, Measured]:

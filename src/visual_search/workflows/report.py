@@ -94,9 +94,7 @@ def _compare(
         return
     against = next((system for system in group.systems if system.is_baseline), None)
     if against is None:
-        warnings.append(
-            f"Nothing is compared under “{group.name}”: the baseline, {baseline}, was not measured there."
-        )
+        warnings.append(f"Nothing is compared{group.under}: the baseline, {baseline}, was not measured there.")
         return
     for system in group.systems:
         if system is against:
