@@ -19,7 +19,7 @@ from visual_search.reports.definitions import definitions_of
 from visual_search.reports.pictures import Album
 from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.protocol_part import ProtocolPart, choose_cases, protocol_part, series_roles
-from visual_search.reports.provenance import provenance
+from visual_search.reports.provenance import provenance, rules_of
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.rendering import render_page
 from visual_search.reports.systems import load_systems, read_all
@@ -140,6 +140,7 @@ def write_report(
         sections=sections,
         definitions=definitions,
         definition_list=list({one.number: one for one in definitions.values()}.values()),
+        rules=rules_of(groups),
         footnotes=_FOOTNOTES,
         shown_note=_shown_note(cases, shown),
         origin=provenance,

@@ -86,3 +86,18 @@ def test_one_is_singular(results: list[StoredResult], told: Callable[..., Any]) 
     assert "with the first result; where it is wrong," in text
     for plural in ("1 queries", "1 images", "1 results", "first 1 results", "1 groups"):
         assert f" {plural}" not in text
+
+
+def test_rules_are_named_in_words_and_explained_among_the_definitions(
+    results: list[StoredResult], told: Callable[..., Any]
+) -> None:
+    page = told(*results)
+    assert "counted by the rules of the visual search evaluation guide" in page.one("section", id="protocol-1").text
+    rules = page.one("section", id="definitions").one("li", "rules").text
+    assert rules.startswith("the rules of the visual search evaluation guide: recall and AP are divided by all")
+    assert "preset" not in page.one("main").text
+    unknown = told(of(results[0], preset="house rules"))
+    assert "counted by rules called “house rules”" in unknown.one("section", id="protocol-1").text
+    assert not unknown.all("li", "rules")
+    none = told(of(results[0], preset=None))
+    assert "counted by" not in none.one("main").text
