@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from PIL import Image
+from PIL import Image, ImageStat
 
 from visual_search.formats.results import StoredResult
 from visual_search.reports.contact_sheet import write_contact_sheet
@@ -61,6 +61,13 @@ def sheet(sample: list[StoredResult], tmp_path_factory: pytest.TempPathFactory) 
 
 def open_all(page: Any) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+
+
+def edges(screenshot: bytes) -> float:
+    """Mean brightness of the last columns of pixels in a picture, 0 to 255."""
+    picture = Image.open(BytesIO(screenshot)).convert("L")
+    strip = picture.crop((picture.width - 6, 0, picture.width, picture.height))
+    return float(ImageStat.Stat(strip).mean[0])
 
 
 def overflow(page: Any) -> list[str]:
@@ -128,6 +135,66 @@ class TestLayout:
         page = visit(write_report([long, sample[1]], tmp_path / "r.html", title=LONG, credit=LONG), width=390).page
         open_all(page)
         assert overflow(page) == []
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_a_table_that_is_cut_shows_a_shade_at_its_edge(self, visit: Visited, report: Path, scheme: str) -> None:
+        page = visit(report, width=390, scheme=scheme).page
+        box = page.locator(".scroll:has(> .headline)").first
+        box.scroll_into_view_if_needed()
+        assert box.evaluate("e => e.scrollWidth > e.clientWidth + 20")
+        cut = edges(box.screenshot())
+        box.evaluate("e => { e.scrollLeft = e.scrollWidth }")
+        page.wait_for_timeout(100)
+        at_end = edges(box.screenshot())
+        assert abs(cut - at_end) > 20, "the right edge is shaded while columns lie behind it, and only then"
+
+    @pytest.mark.parametrize("width", [1440, 390])
+    def test_differences_fit_without_scrolling_or_wrapping_their_numbers(
+        self, visit: Visited, report: Path, width: int
+    ) -> None:
+        page = visit(report, width=width).page
+        table = page.locator("table.paired").first
+        assert table.evaluate("e => e.parentElement.scrollWidth <= e.parentElement.clientWidth")
+        assert table.locator(".reading").first.is_visible()
+        assert set(
+            table.locator("td.number").evaluate_all("all => all.map(e => getComputedStyle(e).whiteSpace)")
+        ) == {"nowrap"}
+        if width < 600:
+            rows = table.locator("tbody tr").evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
+            assert max(rows) < 320
+            shown = table.locator("td[data-head]").evaluate_all(
+                "all => all.map(e => getComputedStyle(e, '::before').content)"
+            )
+            assert shown[:5] == ['"Difference"', '"p"', '"Better"', '"Worse"', '"Equal"']
+
+    @pytest.mark.parametrize("width", [1440, 390])
+    def test_the_numbers_of_a_figure_scroll_in_their_own_box(
+        self, visit: Visited, report: Path, width: int
+    ) -> None:
+        page = visit(report, width=width).page
+        open_all(page)
+        boxes = page.locator(".panel").evaluate_all(
+            """all => all.map(panel => {
+                const box = panel.querySelector('.data .scroll'), table = box.querySelector('table');
+                return [panel.clientWidth + 17 - box.clientWidth, box.scrollWidth + 1 - table.offsetWidth];
+            })"""
+        )
+        assert len(boxes) == 6
+        assert min(slack for pair in boxes for slack in pair) >= 0
+
+    def test_ids_wrap_where_their_parts_meet(
+        self, visit: Visited, sample: list[StoredResult], tmp_path: Path
+    ) -> None:
+        rows = sample[0].ranking(queries=["object 1/view 1.png"]).to_pylist()[:1]
+        found = [SimpleNamespace(image_id="shelf_12-left/photo.jpeg", score=rows[0]["score"])]
+        query = sample[0].query_location("object 1/view 1.png")
+        assert query is not None
+        out = tmp_path / "sheet.html"
+        page = visit(write_contact_sheet(query, found, out, locate=lambda _: query), width=390).page
+        parts = page.locator(".hits .id").first.evaluate(
+            "e => [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.textContent)"
+        )
+        assert parts == ["shelf_", "12-", "left/", "photo", ".jpeg"]
 
     @pytest.mark.parametrize("width", [1440, 390])
     def test_nothing_moves_while_it_loads(self, visit: Visited, report: Path, width: int) -> None:

@@ -81,7 +81,7 @@ def _curve_panel(
     words = _HEADINGS[family]
     svg = curve_figure(
         curves,
-        title=f"{heading}, {group.name}",
+        title=f"{heading}{group.after}",
         description=f"{words}, over k, for {_all(curves)}. The table below has the values.",
         key=f"{anchor}-{family.lower()}",
     )
@@ -137,7 +137,7 @@ def spread_panel(group: ProtocolGroup, roles: Mapping[str, str], anchor: str) ->
     heading = "Average precision, query by query"
     svg = spread_figure(
         spreads,
-        title=f"{heading}, {group.name}",
+        title=f"{heading}{group.after}",
         description=f"Histograms of {_all(spreads)}; a line marks the mean. The table below has the counts.",
         key=f"{anchor}-spread",
     )

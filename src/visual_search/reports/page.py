@@ -19,7 +19,7 @@ from visual_search.reports.definitions import definitions_of
 from visual_search.reports.pictures import Album
 from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.protocol_part import ProtocolPart, choose_cases, protocol_part, series_roles
-from visual_search.reports.provenance import provenance
+from visual_search.reports.provenance import provenance, rules_of
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.rendering import render_page
 from visual_search.reports.systems import load_systems, read_all
@@ -64,6 +64,7 @@ def write_report(
     baseline: str | None = None,
     comparisons: Iterable[Mapping[str, Any]] = (),
     credit: str | None = None,
+    warnings: Sequence[str] = (),
     sections: Sequence[Section] = (),
     cases: int = 5,
     shown: int = 10,
@@ -82,12 +83,15 @@ def write_report(
     title : str
         Heading of the page.
     baseline : str, optional
-        ``model_name`` of the system the others are held against.
+        ``model_name`` of the system the others are held against; of several under one protocol the first.
     comparisons : iterable of mapping
-        Paired differences: ``a``, ``b`` (model names), ``measure``, ``difference`` (a minus b), and where known
-        ``low``, ``high``, ``p``, ``wins``, ``losses``, ``ties``, ``protocol`` (its name), ``words``.
+        Paired differences: ``a``, ``b`` (model names, or the labels of results that share one), ``measure``,
+        ``difference`` (a minus b), and where known ``low``, ``high``, ``p``, ``wins``, ``losses``, ``ties``,
+        ``protocol`` (its name), ``words``.
     credit : str, optional
         Whose data it is, shown at the foot.
+    warnings : sequence of str
+        What else a reader must know before the numbers, such as why two systems are not compared.
     sections : sequence of Section
         Further parts, after the protocols.
     cases : int
@@ -131,11 +135,12 @@ def write_report(
         lead=_lead(groups),
         contents=_contents(parts, sections, {"differences": "Differences"} if elsewhere else {}),
         views=parts,
-        remarks=remarks_of(groups),
+        remarks=remarks_of(groups, warnings),
         elsewhere=elsewhere,
         sections=sections,
         definitions=definitions,
         definition_list=list({one.number: one for one in definitions.values()}.values()),
+        rules=rules_of(groups),
         footnotes=_FOOTNOTES,
         shown_note=_shown_note(cases, shown),
         origin=provenance,
@@ -164,34 +169,57 @@ def _check_sections(sections: Sequence[Section]) -> None:
 
 def _lead(groups: Sequence[ProtocolGroup]) -> str:
     """The whole measurement in two sentences, for somebody who has not met one before."""
-    records = [system.record for group in groups for system in group.systems]
-    systems = len({record["model_name"] for record in records})
-    queries = sorted({record["num_queries"] for record in records})
-    asked = (
-        plural(queries[-1], "query", "queries") if len(queries) == 1 else f"up to {counted(queries[-1])} queries"
-    )
-    each = " each" if systems > 1 else ""
+    return f"{_who_answered(groups)} {_who_chose(groups)}"
+
+
+def _who_answered(groups: Sequence[ProtocolGroup]) -> str:
+    labels = [{system.label for system in group.systems} for group in groups]
+    systems, results = len(set.union(*labels)), sum(len(group.systems) for group in groups)
+    queries = max(system.record["num_queries"] for group in groups for system in group.systems)
+    same = len({system.record["num_queries"] for group in groups for system in group.systems}) == 1
+    asked = plural(queries, "query", "queries") if same else f"up to {plural(queries, 'query', 'queries')}"
     ways = f", under {plural(len(groups), 'protocol')}" if len(groups) > 1 else ""
+    if results != systems * len(groups):
+        # Not every system was measured under every protocol: what is shown is counted.
+        return f"{plural(results, 'result')} of {plural(systems, 'search system')}{ways}, of {asked} each."
+    each = " each" if systems > 1 else ""
+    return f"{plural(systems, 'search system')} answered {asked}{each}{ways}."
+
+
+def _who_chose(groups: Sequence[ProtocolGroup]) -> str:
+    truths = [system.record.get("truth") or {} for group in groups for system in group.systems]
+    pseudo = [truth for truth in truths if truth.get("kind") == "pseudo"]
+    if not pseudo:
+        return (
+            "The right answers are known beforehand, so each result is right or wrong; the numbers below say how "
+            "often, how early and how completely the right ones came."
+        )
+    makers = {str(truth["pseudo_model"]) for truth in pseudo if truth.get("pseudo_model")}
+    maker = f"A model, {makers.pop()}," if len(makers) == 1 else "A model"
+    chose = "chose what counts as right" if len(pseudo) == len(truths) else "chose some of what counts as right"
     return (
-        f"{plural(systems, 'search system')} answered {asked}{each}{ways}. The right answers are known beforehand, "
-        "so each result is right or wrong; the numbers below say how often, how early and how completely the right "
-        "ones came."
+        f"{maker} {chose}; nobody judged it. The numbers below say how often, how early and how completely those "
+        "choices came, so how far a system agrees with that model."
     )
 
 
 def _contents(
     parts: Sequence[ProtocolPart], sections: Sequence[Section], extra: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    found = [(part.anchor, part.group.name) for part in parts]
+    found = [(part.anchor, part.group.heading) for part in parts]
     found += [*extra.items(), *((section.anchor, section.title) for section in sections)]
     return [*found, ("definitions", "What each number means"), ("origin", "Where the numbers come from")]
 
 
 def _shown_note(cases: int, shown: int) -> str:
+    queries = "the query" if cases == 1 else f"the {cases} queries"
+    most = "the one" if cases == 1 else f"the {cases}"
+    results = "result" if shown == 1 else f"{shown} results"
+    missed = "where it is wrong" if shown == 1 else "where none of these is right"
     return (
-        f"Of each system the {cases} queries with the lowest and the {cases} with the highest average precision, "
-        f"with the first {shown} results; where none of these is right, the first right one follows after a gap. "
-        "Among equals: queries with more right answers first, then one from each group."
+        f"Of each system {queries} with the lowest and {most} with the highest average precision, with the first "
+        f"{results}; {missed}, the first right one follows after a gap. Among equals: queries with more right "
+        "answers first, then one from each group."
     )
 
 

@@ -19,7 +19,7 @@ class ProtocolGroup:
     Parameters
     ----------
     name, words : str
-        As the records say; a record without a protocol is "as measured".
+        As the records say; a record without a protocol has its dataset's name, or none.
     systems : list of System
     differences : list of str
         Why the systems are not comparable: which fingerprints or settings differ. Empty when they agree.
@@ -29,6 +29,21 @@ class ProtocolGroup:
     words: str
     systems: list[System] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
+
+    @property
+    def heading(self) -> str:
+        """What heads its part of the page."""
+        return self.name or "Results"
+
+    @property
+    def under(self) -> str:
+        """Ends a phrase about its systems: " under " and the name, nothing without a name."""
+        return f" under {self.name}" if self.name else ""
+
+    @property
+    def after(self) -> str:
+        """Ends a title: a comma and the name, nothing without a name."""
+        return f", {self.name}" if self.name else ""
 
     @property
     def measure_names(self) -> list[str]:

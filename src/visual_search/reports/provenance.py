@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from visual_search.evaluation.protocols.presets import PRESETS
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.systems import System
 from visual_search.reports.wording import counted, listed, plural, value
 
-__all__ = ["facts_of", "provenance"]
+__all__ = ["facts_of", "provenance", "rules_of"]
 
 _KINDS = {
     "complete": "all right answers listed",
@@ -32,7 +33,7 @@ def facts_of(group: ProtocolGroup) -> list[str]:
     record = group.systems[0].record
     facts = [plural(record["num_queries"], "query", "queries")]
     intervals = [m.interval for s in group.systems for m in s.measures.values() if m.interval]
-    if intervals and (number := intervals[0].get("groups")):
+    if intervals and (number := intervals[0].get("groups")) and number != record["num_queries"]:
         facts[0] += f" in {plural(number, 'independent group')}"
     if items := (record.get("index") or {}).get("items"):
         facts.append(f"a gallery of {plural(items, 'image')}")
@@ -41,8 +42,22 @@ def facts_of(group: ProtocolGroup) -> list[str]:
     if (ties := record.get("ties")) is not None:
         facts.append(_TIES.get(ties, f"ties: {ties}"))
     if preset := record.get("preset"):
-        facts.append(f"rules of preset “{preset}”")
+        facts.append(f"counted by {_rules_title(preset)}")
     return facts
+
+
+def rules_of(groups: Sequence[ProtocolGroup]) -> list[tuple[str, str]]:
+    """Title and explanation of every set of rules that the numbers follow, for the list of definitions."""
+    names = dict.fromkeys(str(system.record.get("preset")) for group in groups for system in group.systems)
+    return [
+        (_rules_title(name), f"{PRESETS[name].why}. In commands these rules are called “{name}”.")
+        for name in names
+        if name in PRESETS
+    ]
+
+
+def _rules_title(preset: str) -> str:
+    return f"the rules of {PRESETS[preset].used_by}" if preset in PRESETS else f"rules called “{preset}”"
 
 
 def provenance(system: System) -> list[tuple[str, str]]:

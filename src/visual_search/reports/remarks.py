@@ -29,8 +29,8 @@ class Remark:
     systems: list[str] = field(default_factory=list)
 
 
-def remarks_of(groups: Sequence[ProtocolGroup]) -> list[Remark]:
-    """Collect the remarks of all records, warnings first."""
+def remarks_of(groups: Sequence[ProtocolGroup], warnings: Sequence[str] = ()) -> list[Remark]:
+    """Collect the remarks of all records, and further warnings of whoever writes the page; warnings first."""
     found: dict[tuple[str, str], Remark] = {}
     for group in groups:
         for kind, text in _about_group(group):
@@ -38,18 +38,21 @@ def remarks_of(groups: Sequence[ProtocolGroup]) -> list[Remark]:
         for system in group.systems:
             for kind, text in dict.fromkeys(_about_system(system)):
                 remark = found.setdefault((kind, text), Remark(kind, text))
-                remark.systems.append(f"{system.label} under {group.name}")
+                remark.systems.append(f"{system.label}{group.under}")
     total = sum(len(group.systems) for group in groups)
     for remark in found.values():
         if len(remark.systems) == total > 1:
             remark.systems = []
+    for text in warnings:
+        found.setdefault(("warning", text), Remark("warning", text))
     return sorted(found.values(), key=lambda remark: remark.kind != "warning")
 
 
 def _about_group(group: ProtocolGroup) -> Iterator[tuple[str, str]]:
     if group.differences:
+        quoted = f" under “{group.name}”" if group.name else ""
         text = (
-            f"The systems under “{group.name}” differ in {', '.join(group.differences)}: their numbers do not "
+            f"The systems{quoted} differ in {', '.join(group.differences)}: their numbers do not "
             "answer the same question and must not be compared."
         )
         yield "warning", text

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from visual_search.reports import wording
 from visual_search.reports.figures import swatch
@@ -29,6 +30,12 @@ def render_page(template: str, **values: Any) -> str:
 @cache
 def _style() -> str:
     return files("visual_search.reports").joinpath("templates", "style.css").read_text("utf-8")
+
+
+def _breakable(text: str) -> Markup:
+    """An id that may wrap where its parts meet: after separators and before a dot, so that no ending is cut."""
+    parts = re.split(r"(?<=[/\\_-])(?=[^/\\_-])|(?<=[^.])(?=\.[^.])", text)
+    return Markup("<wbr>").join(escape(part) for part in parts)
 
 
 def _shown(what: Any) -> Any:
@@ -56,6 +63,7 @@ def _environment() -> Environment:
         "counted": wording.counted,
         "short_id": wording.short_id,
         "listed": wording.listed,
+        "breakable": _breakable,
     }
     environment.globals |= {"plural": wording.plural, "swatch": swatch, "version": version("visual-search")}
     return environment

@@ -106,7 +106,7 @@ class System:
     result : StoredResult
         The files.
     label : str
-        Name shown; the model's, with the file's where two would be the same.
+        Name shown; the model's, with the file's (and its folder's) where two would be the same.
     measures : dict of canonical text to Measured
     per_query : list of QueryValues
     is_baseline : bool
@@ -128,7 +128,7 @@ class System:
 
     @property
     def protocol(self) -> tuple[str, str]:
-        """Name and words of the protocol it was measured under."""
+        """Name and words of the protocol it was measured under; without one the dataset's name, without that none."""
         return _protocol(self.record)
 
     @cached_property
@@ -176,7 +176,7 @@ def load_systems(results: Sequence[StoredResult], *, baseline: str | None = None
     ----------
     results : sequence of StoredResult
     baseline : str, optional
-        Model name of the system the others are held against.
+        Model name of the system the others are held against; of several under one protocol the first.
 
     Raises
     ------
@@ -189,21 +189,43 @@ def load_systems(results: Sequence[StoredResult], *, baseline: str | None = None
     keys = [(name, _protocol(result.record)) for name, result in zip(names, results, strict=True)]
     twice = Counter(keys)
     taken: set[tuple[str, tuple[str, str]]] = set()
+    held: set[tuple[str, str]] = set()  # protocols that have their baseline
+    places = _distinct_places([result.path for result in results])
     systems = []
     for number, ((name, protocol), result) in enumerate(zip(keys, results, strict=True), start=1):
-        label = f"{name} ({result.path.name})" if twice[name, protocol] > 1 else name
+        place = places[result.path]
+        label = f"{name} ({place})" if twice[name, protocol] > 1 else name
         if (label, protocol) in taken:
-            label = f"{name} ({result.path.name}, {number})"
+            label = f"{name} ({place}, {number})"
         taken.add((label, protocol))
+        is_baseline = name == baseline and protocol not in held
+        if is_baseline:
+            held.add(protocol)
         systems.append(
-            System(result, label, _measures(result.record), _per_query(result.record), name == baseline, number)
+            System(result, label, _measures(result.record), _per_query(result.record), is_baseline, number)
         )
     return systems
 
 
+def _distinct_places(paths: Sequence[Path]) -> dict[Path, str]:
+    """Each path by its name, with as many of its folders as tell it from the others."""
+    ends = {path: path.absolute().parts for path in paths}
+    shown = dict.fromkeys(ends, 1)
+    while True:
+        texts = {path: "/".join(ends[path][-depth:]) for path, depth in shown.items()}
+        same = Counter(texts.values())
+        longer = [path for path in shown if same[texts[path]] > 1 and shown[path] < len(ends[path])]
+        if not longer:
+            return texts
+        for path in longer:
+            shown[path] += 1
+
+
 def _protocol(record: dict[str, Any]) -> tuple[str, str]:
     protocol = record.get("protocol") or {}
-    return str(protocol.get("name") or "as measured"), str(protocol.get("words") or "")
+    dataset = record.get("dataset") or {}
+    data = dataset.get("name") if isinstance(dataset, dict) else dataset
+    return str(protocol.get("name") or data or ""), str(protocol.get("words") or "")
 
 
 def _measures(record: dict[str, Any]) -> dict[str, Measured]:

@@ -45,7 +45,7 @@ class ResultsTable:
     def title(self) -> str:
         """Protocol and number of queries."""
         queries = plural(self.group.systems[0].record["num_queries"], "query", "queries")
-        return f"{printable(self.group.name)}, {queries}"
+        return f"{printable(self.group.name)}, {queries}" if self.group.name else queries
 
     @property
     def columns(self) -> list[str]:
@@ -146,8 +146,9 @@ def results_tables(
     for group in group_by_protocol(load_systems(read_all(results), baseline=baseline)):
         unknown = [name for name in measures or () if name not in group.measure_names]
         if unknown:
+            where = f" under {group.name!r}" if group.name else ""
             raise InputError(
-                f"measures: no result under {group.name!r} has {', '.join(map(repr, unknown))}; there are "
+                f"measures: no result{where} has {', '.join(map(repr, unknown))}; there are "
                 f"{', '.join(group.measure_names)}"
             )
         tables.append(ResultsTable(group, tuple(measures or group.headline_names)))

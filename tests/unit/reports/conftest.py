@@ -11,7 +11,7 @@ import pytest
 from visual_search.formats.results import StoredResult, read_result, write_result
 from visual_search.testing.sample_results import sample_results
 
-_VOID = {"meta", "br", "img", "input", "link", "hr"}
+_VOID = {"meta", "br", "img", "input", "link", "hr", "wbr"}
 
 
 @dataclass
