@@ -7,6 +7,7 @@ verb that was asked for is imported, so that ``--help`` stays fast.
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -58,6 +59,10 @@ class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaults
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; returns 0 done, 1 a check failed, 2 wrong use."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        # A file name may hold bytes or letters that the terminal's encoding lacks: shown as escapes, never an error.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if words and words[0] in VERBS:
         return _run_verb(words[0], words[1:])
     _front_parser().parse_args(words)  # prints help or version, or refuses an unknown verb

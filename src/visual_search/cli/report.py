@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("results", nargs="+", metavar="RESULT", help="results JSON files")
     parser.add_argument("-o", "--out", default="report.html", metavar="FILE", help="the page")
+    parser.add_argument("--baseline", default=None, help="model the others are held against; the first where left out")
     parser.add_argument("--title", default=None, help="headline of the page")
     parser.add_argument("--open", action="store_true", help="open the page")
     add_json(parser)
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page and print where it is."""
     from visual_search.workflows.report import report_results
 
-    page = report_results(arguments.results, arguments.out, title=arguments.title)
+    page = report_results(arguments.results, arguments.out, title=arguments.title, baseline=arguments.baseline)
     if arguments.json:
         print_json({"report": str(page)})
     else:

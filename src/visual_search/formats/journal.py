@@ -16,11 +16,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Self
 
+from visual_search.errors import InputError
 from visual_search.formats.atomic import fsync_folder
 
 __all__ = ["Journal"]
 
 _RECORD = struct.Struct("<QQQ")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open for reading and writing without cutting anything off; a link in the file's place is refused."""
+    if path.is_symlink():
+        raise InputError(f"{path}: a link where a journal of unfinished work belongs; delete it")
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, 0o666), "r+b")
+
+
+def _only_writer(stream: IO[bytes], path: Path) -> None:
+    """Refuse a second writer; the system lets go when a process dies."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: two writers at once are the caller's to avoid
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        stream.close()
+        raise InputError(
+            f"{path}: another run is at the same work; wait for it, or give this one another place"
+        ) from None
 
 
 class Journal:
@@ -49,8 +73,8 @@ class Journal:
         self._path = path
         self._header = f"visual-search journal 1 {key}\n".encode()
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = not path.exists()
-        self._stream: IO[bytes] = path.open("w+b" if fresh else "r+b")
+        self._stream: IO[bytes] = _opened(path)
+        _only_writer(self._stream, path)
         if self._stream.read(len(self._header)) != self._header:
             self._begin()
         self._end = self._last_good_end()
@@ -78,7 +102,8 @@ class Journal:
         self._stream.seek(len(self._header))
         while len(head := self._stream.read(_RECORD.size)) == _RECORD.size:
             text_size, payload_size, checksum = _RECORD.unpack(head)
-            if text_size + payload_size > self._path.stat().st_size:
+            # No record is without text: zeros, which a power cut may leave at the end, are not one.
+            if text_size == 0 or text_size + payload_size > self._path.stat().st_size:
                 return
             body = self._stream.read(text_size + payload_size)
             if len(body) < text_size + payload_size or zlib.crc32(body) != checksum:
@@ -103,8 +128,8 @@ class Journal:
 
     def discard(self) -> None:
         """Remove the journal; its work has found its place."""
+        self._path.unlink(missing_ok=True)  # before the lock is let go, so that nobody finds it half gone
         self._stream.close()
-        self._path.unlink(missing_ok=True)
         fsync_folder(self._path.parent)
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from visual_search.errors import InputError
 from visual_search.evaluation.baselines import BaselineComparison, compare_baselines
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
@@ -87,25 +88,56 @@ def evaluate_index(
     -------
     Evaluated
     """
-    check_result_path(output)
+    _check_outputs(index, dataset, output, baselines, report)
     queries = EvaluationDataset.from_json(dataset)
     service = NearestNeighborSearch(index=VectorIndex.open(index))
     evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k)
-    result = evaluator.evaluate(queries, k_values, output_path=output, exclude_self=exclude_self)
-    against = {name: _baseline(name, service, queries, Path(output), result) for name in baselines}
+    earlier = {name: read_result(name) for name in baselines if _is_file_name(name)}
+    result = evaluator.evaluate(queries, k_values, exclude_self=exclude_self)
+    against = {
+        name: earlier.get(name) or _baseline(name, service, queries, Path(output), result) for name in baselines
+    }
     comparison = compare_baselines(result, against) if against else None
+    result.to_json(output)
     page = None
     if report is not None:
         page = report_results([*(stored.path for stored in against.values()), output], report)
     return Evaluated(result, comparison, page)
 
 
+def _is_file_name(baseline: str) -> bool:
+    return baseline.endswith(".json") or Path(baseline).is_file()
+
+
+def _check_outputs(
+    index: str | os.PathLike[str],
+    dataset: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    baselines: Sequence[str],
+    report: str | os.PathLike[str] | None,
+) -> None:
+    """Refuse to write over what is read, before anything is done."""
+    check_result_path(output)
+    read = [index, dataset, *(name for name in baselines if _is_file_name(name))]
+    written = [output] if report is None else [output, report]
+    for place in written:
+        for source in read:
+            if _same_file(place, source):
+                raise InputError(f"{os.fspath(place)}: would be written over what is read; give another name")
+    if report is not None and _same_file(report, output):
+        raise InputError(f"report and output are both {os.fspath(report)}; give two names")
+
+
+def _same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
+    return Path(first).absolute() == Path(second).absolute() or (
+        Path(first).exists() and Path(second).exists() and Path(first).samefile(second)
+    )
+
+
 def _baseline(
     name: str, service: NearestNeighborSearch, queries: EvaluationDataset, output: Path, result: EvaluationResult
 ) -> StoredResult:
-    """An earlier result by its file, or that of an embedder on the same images by its name."""
-    if Path(name).is_file() or name.endswith(".json"):
-        return read_result(name)
+    """The result of another embedder on the same images and queries, written beside the output."""
     evaluator = ModelEvaluator(baseline_service(service.index, name), model_name=name)
     beside = output.with_name(f"{output.stem}.{name.replace('/', '-').replace(':', '-')}.json")
     return evaluator.evaluate(

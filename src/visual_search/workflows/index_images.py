@@ -211,15 +211,15 @@ def _unchanged(
         if same and stamps[source.id] != "unreadable":
             entry = images.ledger[source.id]
             if (os.path.abspath(source.path), source.member) == (entry.path, entry.member):  # noqa: PTH100 - as stored
-                kept[source.id] = replace(entry, path=str(source.path))
-    used = [image_id for image_id, entry in kept.items() if entry.status == "used"]
-    vectors = dict(zip(used, old.vectors(used), strict=True)) if used else {}
-    return {image_id: (entry, vectors.get(image_id)) for image_id, entry in kept.items()}
+                if entry.status == "used":
+                    kept[source.id] = replace(entry, path=str(source.path))
+    vectors = old.vectors(kept) if kept else ()
+    return {image_id: (entry, vector) for (image_id, entry), vector in zip(kept.items(), vectors, strict=True)}
 
 
 def journal_path(out: str | os.PathLike[str]) -> Path:
     """Where the finished batches of an interrupted run wait, beside the index."""
-    target = Path(out)
+    target = Path(os.path.abspath(out))  # noqa: PTH100 - "." and ".." have no name, and links stay links
     return target.with_name(f".{target.name}.unfinished")
 
 
@@ -243,7 +243,9 @@ def _finished(journal: Journal, sources: Iterable[ImageSource], dimension: int) 
             source = by_id.get(outcome[0])
             entry = outcome[1][0]
             same_place = source is not None and (str(source.path), source.member) == (entry.path, entry.member)
-            if source is not None and same_place and source.stamp == one["stamp"]:
+            # What was left out is tried again: a permission, a plug-in or memory may be there by now.
+            used = entry.status == "used"
+            if source is not None and same_place and used and source.stamp == one["stamp"]:
                 finished[outcome[0]] = outcome[1]
     return finished
 
