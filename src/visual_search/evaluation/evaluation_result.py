@@ -75,6 +75,8 @@ class EvaluationResult:
     >>> result = ModelEvaluator(service).evaluate(dataset, [1, 2], {"q": [0.5, 1]})
     >>> result.recall_at_k, result.mrr, result.recall_at_2
     ({1: 0.5, 2: 1.0}, 1.0, 1.0)
+    >>> result["mAP"].mean == result["AP@2"].mean == result.map
+    True
     """
 
     dataset: EvaluationDataset
@@ -146,6 +148,11 @@ class EvaluationResult:
         return guide_record(self)
 
     def __getitem__(self, measure: str | Measure) -> MeasureResult:
+        # The guide's own names, as attributes and the JSON's keys have them, mean its depth: the largest k.
+        if isinstance(measure, str) and measure in ("mAP", "map"):
+            measure = self.guide.average_precision
+        elif isinstance(measure, str) and measure in ("MRR", "mrr"):
+            measure = self.guide.reciprocal_rank
         return self.measures[measure]
 
     def __getattr__(self, name: str) -> float:

@@ -62,8 +62,8 @@ def _reading(result: EvaluationResult) -> str:
     titles = {
         f"Recall@{k}": guide.at("recall", k),
         f"Precision@{k}": guide.at("precision", k),
-        "mAP": guide.average_precision,
-        "MRR": guide.reciprocal_rank,
+        f"mAP@{k}": guide.average_precision,
+        f"MRR@{k}": guide.reciprocal_rank,
         f"NDCG@{k}": guide.at("ndcg", k),
         f"HitRate@{k}": guide.at("hit_rate", k),
     }

@@ -77,6 +77,8 @@ def test_attributes_and_keys_are_the_same_numbers(world: Any) -> None:
     assert result.recall_at_k[5] == result.recall_at_5 == result.record["recall_at_5"] == result["Recall@5"].mean
     assert result.map == result.record["map"] == result["AP@5"].mean
     assert result.mrr == result["RR@5"].mean
+    assert result["mAP"] is result["map"] is result["mAP@5"] is result["AP@5"]
+    assert result["MRR"] is result["mrr"] is result["MRR@5"] is result["RR@5"]
     with pytest.raises(AttributeError, match="recall_at_7"):
         _ = result.recall_at_7
     with pytest.raises(UnknownNameError, match="was not measured"):
@@ -214,7 +216,7 @@ def test_queries_that_a_batch_leaves_out_are_counted_as_empty_lists_and_named(wo
     result = ModelEvaluator(Forgets(world.items)).evaluate(world.dataset, [12], world.vectors)
     assert result.record["left_out"]["queries_missing_from_ranking"] == ["q00"]
     assert result.recall_at_12 == pytest.approx(11 / 12)
-    assert any("1 queries are missing from the ranking" in note for note in result.notes)
+    assert any("1 query is missing from the ranking" in note for note in result.notes)
 
 
 def test_more_measures_may_be_asked_for_and_deepen_the_search(world: Any) -> None:
@@ -263,7 +265,7 @@ def test_the_summary_shows_values_intervals_references_and_warnings(world: Any) 
     assert lines[2].split() == ["value", "95%", "interval", "random", "ceiling", "queries", "undefined"]
     rows = {line.split()[0]: line.split() for line in lines[3:15] if line}
     assert list(rows) == [
-        *["Recall@1", "Recall@5", "Precision@1", "Precision@5", "mAP", "MRR"],
+        *["Recall@1", "Recall@5", "Precision@1", "Precision@5", "mAP@5", "MRR@5"],
         *["NDCG@1", "NDCG@5", "HitRate@1", "HitRate@5"],
     ]
     assert rows["Recall@1"][3:] == ["0.083", "0.250", "12", "1"]
