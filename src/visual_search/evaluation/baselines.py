@@ -195,7 +195,9 @@ def _values_of(
     if isinstance(baseline, str | os.PathLike):
         baseline = read_result(baseline)
     elif callable(getattr(baseline, "search", None)):
-        evaluator = ModelEvaluator(baseline, measures=result.guide.more, resampling=result.resampling)
+        evaluator = ModelEvaluator(
+            baseline, measures=result.guide.more, resampling=result.resampling, ties=result.measures.ties
+        )
         baseline = evaluator.evaluate(result.dataset, result.k_values, exclude_self=result.exclude_self)
     if isinstance(baseline, EvaluationResult):
         _check_same(result, name, baseline.record)

@@ -88,7 +88,7 @@ def test_result_says_itself_in_json_and_words(ranking: Ranking, relevance: Relev
 
 def test_lists_shorter_than_k_are_noted(ranking: Ranking, relevance: Relevance) -> None:
     notes = evaluate(ranking, relevance, ["AP@2"]).notes
-    assert "k = 2 exceeds the list of 1 queries, whose values are those of the whole list" in notes
+    assert "k = 2 exceeds the list of 1 query, whose value is that of the whole list" in notes
 
 
 @dataclass(frozen=True)
