@@ -22,6 +22,7 @@ from visual_search.evaluation.k_values import checked_k_values
 from visual_search.evaluation.left_out import without_queries
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.notes import beyond_gallery
+from visual_search.evaluation.own_items import own_items
 from visual_search.evaluation.protocols.presets import preset_named
 from visual_search.evaluation.provenance import utc_now
 from visual_search.evaluation.pseudo import pseudo_warnings
@@ -42,10 +43,6 @@ from visual_search.rankings.ranking import Ranking
 __all__ = ["DEFAULT_K_VALUES", "ModelEvaluator", "evaluate_model"]
 
 DEFAULT_K_VALUES = (1, 5, 10, 20)
-_LEAVE_ONE_OUT = {
-    "name": "leave-one-out",
-    "words": "each query is an item of the gallery, which is left out of its own ranking",
-}
 
 
 class ModelEvaluator:
@@ -139,10 +136,10 @@ class ModelEvaluator:
         guide = GuideMeasures.of(checked_k_values(k_values), self.measures)
         _check_output(output_path)
         gallery = gallery_of(self.search_service)
+        ids = [query.query_id for query in dataset.queries]
         relevance = dataset.relevance(ignore_self=exclude_self)
         absent = None if gallery.ids is None else find_absent_items(relevance, gallery.ids)
         vectors = self._query_vectors(dataset, precomputed_embeddings, gallery)
-        ids = [query.query_id for query in dataset.queries]
         depth = search_depth(guide.depth, relevance, gallery)
         ranking = search_all(self.search_service, vectors, ids, depth, gallery.ids)
         measured, left_out, said = self._measured(dataset, ranking, relevance, guide, gallery)
@@ -152,6 +149,7 @@ class ModelEvaluator:
             application_k=self.application_k,
             trivial=trivial_queries(dataset, gallery, ranking, relevance, vectors),
         )
+        own = own_items(ids, ranking.items if gallery.ids is None else gallery.ids) if exclude_self else None
         pseudo = () if dataset.pseudo is None else pseudo_warnings(dataset.pseudo, ids, gallery)
         random, best = (
             None if gallery.ids is None else without_queries(beside(relevance, gallery.ids, guide.all), left_out)
@@ -171,9 +169,16 @@ class ModelEvaluator:
             model_name=self.model_name or gallery.model_name or "unknown",
             timestamp=utc_now(),
             exclude_self=exclude_self,
-            protocol=_LEAVE_ONE_OUT if protocol is None and exclude_self else protocol,
+            protocol=own.protocol() if protocol is None and own is not None else protocol,
             resampling=self.resampling,
-            warnings=(*dataset.warnings, *pseudo, *(absent.warnings() if absent else ()), *said, *audit.warnings),
+            warnings=(
+                *dataset.warnings,
+                *pseudo,
+                *(absent.warnings() if absent else ()),
+                *(own.warnings() if own else ()),
+                *said,
+                *audit.warnings,
+            ),
             notes=(*(note for note in measured.notes if note not in said), *gallery.notes()),
         )
         if output_path is not None:
