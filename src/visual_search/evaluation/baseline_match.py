@@ -62,7 +62,11 @@ def _differences(part: str, result: EvaluationResult, baseline: EvaluationResult
     if isinstance(baseline, StoredResult):
         return _counts(result, baseline.record) if part == "relevance" else _exclusions(result, baseline.record)
     ignored = part == "exclusions"
-    return _pairs(_by_query(result.relevance, ignored), _by_query(baseline.relevance, ignored), ignored)
+    return _pairs(
+        _by_query(result.relevance, ignored=ignored),
+        _by_query(baseline.relevance, ignored=ignored),
+        ignored=ignored,
+    )
 
 
 def _galleries(result: EvaluationResult, baseline: EvaluationResult | StoredResult) -> list[str]:
@@ -87,7 +91,7 @@ def _sides(here: Ids | Iterable[Id], there: Ids | Iterable[Id], one: str, many: 
     ]
 
 
-def _by_query(relevance: Relevance, ignored: bool) -> Pairs:
+def _by_query(relevance: Relevance, *, ignored: bool) -> Pairs:
     chosen = np.flatnonzero(relevance.ignored if ignored else ~relevance.ignored)
     owners = (np.searchsorted(relevance.offsets, chosen, side="right") - 1).tolist()
     items = relevance.items.take(relevance.rows[chosen].tolist())
@@ -97,7 +101,7 @@ def _by_query(relevance: Relevance, ignored: bool) -> Pairs:
     return pairs
 
 
-def _pairs(here: Pairs, there: Pairs, ignored: bool) -> list[str]:
+def _pairs(here: Pairs, there: Pairs, *, ignored: bool) -> list[str]:
     differ = [query for query in here if query in there and here[query] != there[query]]
     if not differ:
         return []
@@ -105,14 +109,16 @@ def _pairs(here: Pairs, there: Pairs, ignored: bool) -> list[str]:
     for query in differ[:2]:
         ours, theirs = here[query] - there[query], there[query] - here[query]
         lone = {"here": ours, "there": theirs}
-        shown = [f"{first_few(_shown(pairs, ignored), 3)} only {side}" for side, pairs in lone.items() if pairs]
+        shown = [
+            f"{first_few(_shown(pairs, ignored=ignored), 3)} only {side}" for side, pairs in lone.items() if pairs
+        ]
         told.append(f"{query!r} has {' and '.join(shown)}")
     what = "ignores other items" if ignored else "has other right answers"
     many = "ignore other items" if ignored else "have other right answers"
     return [f"{counted(len(differ), f'query {what}', f'queries {many}')}", *told]
 
 
-def _shown(pairs: set[tuple[Id, float]], ignored: bool) -> list[Any]:
+def _shown(pairs: set[tuple[Id, float]], *, ignored: bool) -> list[Any]:
     """Ids, with the grade where it is not the plain one."""
     listed = sorted(pairs, key=str)
     return [item if ignored or grade == 1 else {item: grade} for item, grade in listed]

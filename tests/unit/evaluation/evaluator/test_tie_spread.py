@@ -60,8 +60,8 @@ def test_only_what_moves_is_told_and_where_the_headline_stands_the_first_that_do
     value = {"queries": [{"query_id": "q", "ground_truth": ["a", "c"]}]}
     (said,) = about_ties(ModelEvaluator(service).evaluate(value, [1, 4], {"q": [1, 0]}))
     assert "over these orders mAP@4 lies between 0.833 and 1.000; " in said
-    value = {"queries": [{"query_id": "q", "ground_truth": {"b": 1, "c": 2}}]}
-    (said,) = about_ties(ModelEvaluator(service).evaluate(value, [4], {"q": [1, 1]}))
+    graded = {"queries": [{"query_id": "q", "ground_truth": {"b": 1, "c": 2}}]}
+    (said,) = about_ties(ModelEvaluator(service).evaluate(graded, [4], {"q": [1, 1]}))
     assert "over these orders NDCG@4 lies between 0.860 and 1.000; " in said
 
 
