@@ -11,6 +11,7 @@ from typing import Any
 
 from visual_search.evaluation.absent_items import AbsentItems
 from visual_search.evaluation.audit import Audit
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.fold_scores import FoldScores, fold_scores
 from visual_search.evaluation.guide_measures import GuideMeasures
@@ -190,4 +191,5 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         numbers = f"mAP {self.map:.3f}, MRR {self.mrr:.3f}"
-        return f"EvaluationResult({self.num_queries} queries, {self.model_name}: {numbers})"
+        queries = counted(self.num_queries, "query", "queries")
+        return f"EvaluationResult({queries}, {self.model_name}: {numbers})"

@@ -126,7 +126,9 @@ def embed_files(
         _name_unreadable(service, paths, error)
         raise
     if vectors.ndim != 2 or len(vectors) != len(paths):
-        raise DimensionError(f"embed_images gave an array of shape {vectors.shape} for {len(paths)} images")
+        raise DimensionError(
+            f"embed_images gave an array of shape {vectors.shape} for {counted(len(paths), 'image', 'images')}"
+        )
     return checked_embeddings(dict(zip(paths, vectors, strict=True)), list(paths), None, what="embed_images")
 
 

@@ -156,6 +156,14 @@ def _chosen(measures: Iterable[str | Measure] | None, rules: Preset | None) -> t
     return parse_measures(listed) if rules is None else rules.read(listed)
 
 
+def _check_order(ranking: object, relevance: object) -> None:
+    if isinstance(ranking, Relevance) or isinstance(relevance, Ranking):
+        raise InputError(
+            f"the ranking comes first and the relevance second; got {type(ranking).__name__} and "
+            f"{type(relevance).__name__}"
+        )
+
+
 class _Joined:
     """Positions of one ranking for each kind of list the presets read, joined when first asked for."""
 
@@ -164,6 +172,7 @@ class _Joined:
         ranking: Ranking | Mapping[Any, Mapping[Any, float]],
         relevance: Relevance | Mapping[Any, Mapping[Any, float]],
     ) -> None:
+        _check_order(ranking, relevance)
         self._ranking = ranking
         self._relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
         self._positions: dict[ListKind, Positions] = {}

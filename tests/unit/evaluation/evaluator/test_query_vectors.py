@@ -142,5 +142,5 @@ def test_what_the_embedder_gave_is_checked(tmp_path: Path) -> None:
     (tmp_path / "one.jpg").write_bytes(b"1")
     with pytest.raises(InputError, match="embed_images: 1 problem"):
         embed_queries(Embeds(np.nan), dataset(tmp_path, a="one.jpg"))
-    with pytest.raises(DimensionError, match=r"shape \(1, 1, 2\) for 1 images"):
+    with pytest.raises(DimensionError, match=r"shape \(1, 1, 2\) for 1 image"):
         embed_queries(Embeds(np.ones((1, 1, 1))), dataset(tmp_path, a="one.jpg"))
