@@ -224,10 +224,9 @@ class Positions:
         return place if ties == "best" else place + self.tied - judged[group]
 
     def __repr__(self) -> str:
-        return (
-            f"Positions({counted(len(self), 'query', 'queries')}, {len(self.grades)} of {len(self.judged_grades)} judged items in their "
-            f"lists, {int((self.tied > 1).sum())} tied)"
-        )
+        queries = counted(len(self), "query", "queries")
+        hits = f"{len(self.grades)} of {len(self.judged_grades)} judged items in their lists"
+        return f"Positions({queries}, {hits}, {int((self.tied > 1).sum())} tied)"
 
 
 def all_tied(relevance: Relevance, gallery: Ids | int) -> Positions:
