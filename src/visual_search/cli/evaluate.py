@@ -26,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave-one-out: the item with the query's own id counts neither way",
     )
+    parser.add_argument(
+        "--ties",
+        default="listed",
+        choices=["expected", "best", "worst", "listed", "id_desc", "id_asc"],
+        help="what is done with equal scores: as returned (the guide's rule), the mean over their orders, ...",
+    )
     parser.add_argument("--model-name", default=None, help="name in the result; the embedder's where left out")
     parser.add_argument(
         "--baseline",
@@ -49,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         k_values=_depths(arguments.k),
         application_k=arguments.application_k,
         exclude_self=arguments.exclude_self,
+        ties=arguments.ties,
         model_name=arguments.model_name,
         baselines=arguments.baseline,
         report=arguments.report,

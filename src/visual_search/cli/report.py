@@ -17,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("results", nargs="+", metavar="RESULT", help="results JSON files")
     parser.add_argument("-o", "--out", default="report.html", metavar="FILE", help="the page")
-    parser.add_argument("--baseline", default=None, help="model the others are held against; the first where left out")
+    parser.add_argument(
+        "--baseline", default=None, help="model the others are held against; the first where left out"
+    )
     parser.add_argument("--title", default=None, help="headline of the page")
     parser.add_argument("--open", action="store_true", help="open the page")
     add_json(parser)

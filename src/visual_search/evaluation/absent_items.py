@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from visual_search.errors import DatasetError, first_few
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.near_ids import NearIds
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
@@ -44,9 +45,11 @@ class AbsentItems:
         """Say what is missing and what it costs, or nothing."""
         if not self.nearest:
             return []
-        share = f"{self.pairs} of {self.relevant} relevant pairs, in {self.queries} queries"
-        what = f"{len(self)} ground-truth ids are not in the index ({share})"
-        return [f"{what}; they stay in R and cap what can be reached: {_named(self.nearest)}"]
+        of_all = counted(self.relevant, "relevant pair", "relevant pairs")
+        share = f"{self.pairs} of {of_all}, in {counted(self.queries, 'query', 'queries')}"
+        what = f"{counted(len(self), 'ground-truth id is', 'ground-truth ids are')} not in the index ({share})"
+        fate = "it stays in R and caps" if len(self) == 1 else "they stay in R and cap"
+        return [f"{what}; {fate} what can be reached: {_named(self.nearest)}"]
 
 
 def find_absent_items(relevance: Relevance, gallery: Ids) -> AbsentItems:
@@ -75,9 +78,14 @@ def find_absent_items(relevance: Relevance, gallery: Ids) -> AbsentItems:
 
 
 def _none_there(nearest: Mapping[Id, list[Id]], gallery: Ids) -> str:
+    none = (
+        "the only ground-truth id is not"
+        if len(nearest) == 1
+        else f"none of the {len(nearest):,} ground-truth ids is"
+    )
     return (
-        f"none of the {len(nearest)} ground-truth ids is in the index of {len(gallery)} items: {_named(nearest)}; "
-        f"the index has ids such as {first_few(gallery, 3)}. {_mend(nearest, gallery)}"
+        f"{none} in the index of {counted(len(gallery), 'item', 'items')}: {_named(nearest)}; the index has ids such "
+        f"as {first_few(gallery, 3)}. {_mend(nearest, gallery)}"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.ids import Id
 
@@ -113,18 +114,18 @@ def _spread(sizes: Any) -> dict[str, float]:
 
 
 def _categories(dataset: EvaluationDataset) -> dict[str | None, int] | None:
-    counted = Counter(query.category for query in dataset.queries)
-    return None if set(counted) == {None} else dict(counted.most_common())
+    numbers = Counter(query.category for query in dataset.queries)
+    return None if set(numbers) == {None} else dict(numbers.most_common())
 
 
 def _about_number(count: int, groups: int) -> list[str]:
     said = []
     if count < FEWEST_QUERIES:
-        said.append(
-            f"only {count} quer{'y' if count == 1 else 'ies'}: fewer than {FEWEST_QUERIES} give rough numbers"
-        )
+        said.append(f"only {counted(count, 'query', 'queries')}: fewer than {FEWEST_QUERIES} give rough numbers")
     if 0 < groups < min(count, 20):
-        said.append(f"only {groups} independent groups: intervals over so few are too narrow")
+        said.append(
+            f"only {counted(groups, 'independent group', 'independent groups')}: intervals over so few are too narrow"
+        )
     return said
 
 
@@ -136,13 +137,14 @@ def _about_truth(dataset: EvaluationDataset, sizes: Any, empty: Sequence[Id]) ->
             f"{sizes.max()}"
         )
     if empty:
-        what = "nothing can be measured" if not len(sizes) else "they are left out of every mean"
-        said.append(f"{len(empty)} of {len(dataset)} queries have no relevant item; {what}")
+        fate = "it is left out" if len(empty) == 1 else "they are left out"
+        what = "nothing can be measured" if not len(sizes) else f"{fate} of every mean"
+        of_all = counted(len(dataset), "query has", "queries have")
+        said.append(f"{len(empty)} of {of_all} no relevant item; {what}")
     between = sum(any(0 < grade < 1 for grade in query.judgements.values()) for query in dataset.queries)
     if between:
-        said.append(
-            f"{between} queries have grades between 0 and 1: gains in nDCG, not relevant elsewhere (from 1)"
-        )
+        who = counted(between, "query has", "queries have")
+        said.append(f"{who} grades between 0 and 1: gains in nDCG, not relevant elsewhere (from 1)")
     return said
 
 
@@ -153,12 +155,10 @@ def _about_categories(categories: Mapping[str | None, int] | None) -> list[str]:
     named = {name: count for name, count in categories.items() if name is not None}
     largest, smallest = max(named, key=named.__getitem__), min(named, key=named.__getitem__)
     if named[largest] >= _UNEVEN_CATEGORIES * named[smallest]:
-        said.append(
-            f"categories are unbalanced: {largest!r} has {named[largest]} queries, {smallest!r} only "
-            f"{named[smallest]}"
-        )
+        most = counted(named[largest], "query", "queries")
+        said.append(f"categories are unbalanced: {largest!r} has {most}, {smallest!r} only {named[smallest]}")
     if None in categories:
-        said.append(f"{categories[None]} queries have no category")
+        said.append(f"{counted(categories[None], 'query has', 'queries have')} no category")
     return said
 
 
@@ -166,12 +166,21 @@ def _about_trivial(trivial: Mapping[Id, str], count: int) -> list[str]:
     if not trivial:
         return []
     reasons = ", ".join(f"{number} {reason}" for reason, number in Counter(trivial.values()).most_common())
-    return [f"{len(trivial)} of {count} queries are trivial, since the gallery holds the query itself: {reasons}"]
+    of_all = counted(count, "query is", "queries are")
+    said = f"{len(trivial)} of {of_all} trivial, since the gallery holds the query itself: {reasons}"
+    by_id = sum(reason == "by id" for reason in trivial.values())
+    if 2 * by_id > count:
+        said += "; exclude_self=True (--exclude-self) takes each query's own item out of its ranking"
+    elif 2 * len(trivial) > count:
+        said += (
+            "; give queries the ids of their own items and exclude_self=True (--exclude-self) takes these out of "
+            "their rankings"
+        )
+    return [said]
 
 
 def _about_k(k_values: Sequence[int], application_k: int | None) -> list[str]:
     if application_k is None or application_k in k_values:
         return []
-    return [
-        f"the application shows {application_k} results, which is not among k = {', '.join(map(str, k_values))}"
-    ]
+    shown = counted(application_k, "result", "results")
+    return [f"the application shows {shown}, which is not among k = {', '.join(map(str, k_values))}"]

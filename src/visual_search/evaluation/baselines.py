@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import FingerprintError, InputError, Problems
+from visual_search.errors import InputError, first_few
+from visual_search.evaluation.baseline_match import check_same
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.evaluation.model_evaluator import ModelEvaluator
@@ -22,7 +23,6 @@ from visual_search.formats.results import StoredResult, read_result
 __all__ = ["Baseline", "BaselineComparison", "compare_baselines"]
 
 FloatArray = npt.NDArray[np.float64]
-_SAME = ("gallery", "queries", "relevance", "exclusions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Baseline:
         Measures of the model that the baseline does not have.
     tested : bool
         Whether p-values mean anything: not for random retrieval, whose values are expectations.
+    model_name : str or None
+        The model it was measured with; None for random retrieval.
     """
 
     name: str
@@ -46,10 +48,12 @@ class Baseline:
     differences: Mapping[str, PairedDifference]
     not_compared: tuple[str, ...] = ()
     tested: bool = True
+    model_name: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
         return {
+            "model_name": self.model_name,
             "means": {text: None if np.isnan(mean) else mean for text, mean in self.means.items()},
             "differences": {
                 text: found.as_json() | ({} if self.tested else {"p_value": None})
@@ -83,7 +87,7 @@ class BaselineComparison:
         header = [
             "",
             self.result.model_name,
-            baseline.name,
+            self._column(baseline),
             "difference",
             "interval",
             "p",
@@ -108,10 +112,21 @@ class BaselineComparison:
                     str(found.ties),
                 ]
             )
-        lines = [f"Against {baseline.name}", text_table(header, rows)]
+        model = "" if baseline.model_name in (None, "unknown", baseline.name) else f" ({baseline.model_name})"
+        lines = [f"Against {baseline.name}{model}", text_table(header, rows)]
+        if caution := next((said for found in baseline.differences.values() if (said := found.caution)), None):
+            lines.append(caution if baseline.tested else caution.partition(";")[0])
         if baseline.not_compared:
             lines.append(f"Not compared, since {baseline.name} lacks them: {', '.join(baseline.not_compared)}")
         return "\n".join(lines)
+
+    def _column(self, baseline: Baseline) -> str:
+        """The baseline's name, or that of its model where the name given is a path or says only what it is."""
+        model = baseline.model_name
+        plain = baseline.name.lower() == "baseline" or baseline.name.endswith(".json")
+        if not plain or model in (None, "unknown"):
+            return baseline.name
+        return f"{model} (baseline)" if model == self.result.model_name else str(model)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -150,8 +165,9 @@ def compare_baselines(
         A baseline had other gallery, queries, right answers or exclusions, or does not tell; every part that
         differs is listed.
     InputError
-        A baseline of another kind, named ``"random"``, or without any measure in common.
+        Not a result, not a mapping, a baseline of another kind, named ``"random"``, or without any measure in common.
     """
+    _check(result, baselines)
     made: dict[str, Baseline] = {}
     if result.random_baseline is not None:
         values = {text: found.values for text, found in result.random_baseline.items()}
@@ -160,9 +176,25 @@ def compare_baselines(
     for name, baseline in (baselines or {}).items():
         if name == "random":
             raise InputError("baselines: 'random' is the exact expectation and always there; choose another name")
-        values, means = _values_of(result, name, baseline)
-        made[name] = _against(result, name, values, means, flips)
+        values, means, model = _values_of(result, name, baseline)
+        made[name] = _against(result, name, values, means, flips, model=model)
     return BaselineComparison(result, made)
+
+
+def _check(result: Any, baselines: Any) -> None:
+    if not isinstance(result, EvaluationResult):
+        raise InputError(
+            f"result is {type(result).__name__}; give what ModelEvaluator.evaluate or evaluate_model returned, and "
+            "stored results among the baselines"
+        )
+    if baselines is not None and not isinstance(baselines, Mapping):
+        raise InputError(
+            f"baselines is {type(baselines).__name__}; give a mapping of name to baseline, such as "
+            '{"histogram": service} or {"last week": "results.json"}'
+        )
+    unnamed = [name for name in baselines or () if not isinstance(name, str)]
+    if unnamed:
+        raise InputError(f"baselines: names must be strings; got {first_few(unnamed)}")
 
 
 def _against(
@@ -173,6 +205,7 @@ def _against(
     flips: int,
     *,
     tested: bool = True,
+    model: str | None = None,
 ) -> Baseline:
     shared = [text for text in result.measures if text in values]
     if not shared:
@@ -185,25 +218,27 @@ def _against(
         for text in shared
     }
     lacking = tuple(text for text in result.measures if text not in values)
-    return Baseline(name, {text: means[text] for text in shared}, differences, lacking, tested)
+    return Baseline(name, {text: means[text] for text in shared}, differences, lacking, tested, model)
 
 
 def _values_of(
     result: EvaluationResult, name: str, baseline: Any
-) -> tuple[dict[str, FloatArray], dict[str, float]]:
-    """Values per query, in the order of the result's queries, and means, by canonical text."""
+) -> tuple[dict[str, FloatArray], dict[str, float], str | None]:
+    """Values per query, in the order of the result's queries, and means, by canonical text; and the model."""
     if isinstance(baseline, str | os.PathLike):
         baseline = read_result(baseline)
     elif callable(getattr(baseline, "search", None)):
-        evaluator = ModelEvaluator(baseline, measures=result.guide.more, resampling=result.resampling)
+        evaluator = ModelEvaluator(
+            baseline, measures=result.guide.more, resampling=result.resampling, ties=result.measures.ties
+        )
         baseline = evaluator.evaluate(result.dataset, result.k_values, exclude_self=result.exclude_self)
     if isinstance(baseline, EvaluationResult):
-        _check_same(result, name, baseline.record)
+        check_same(result, name, baseline)
         values = {text: found.values for text, found in baseline.measures.items()}
         means = {text: found.mean for text, found in baseline.measures.items()}
         order = baseline.measures.queries.rows(result.measures.queries)
     elif isinstance(baseline, StoredResult):
-        _check_same(result, name, baseline.record)
+        check_same(result, name, baseline)
         values, means = _stored_values(baseline.record)
         stored = {entry["query_id"]: row for row, entry in enumerate(baseline.record["per_query_results"])}
         order = np.array([stored[query] for query in result.measures.queries], dtype=np.int64)
@@ -211,21 +246,7 @@ def _values_of(
         raise InputError(
             f"baseline {name!r} is {type(baseline).__name__}; give a result, the path of one, or a search service"
         )
-    return {text: listed[order] for text, listed in values.items()}, means
-
-
-def _check_same(result: EvaluationResult, name: str, record: Mapping[str, Any]) -> None:
-    ours, theirs = result.record["fingerprints"], record.get("fingerprints") or {}
-    problems = Problems(f"baseline {name!r} cannot be compared: it was not measured on the same")
-    for part in _SAME:
-        if ours[part] is None or theirs.get(part) is None:
-            whose = "this result" if ours[part] is None else "the baseline"
-            problems.add(f"{part}: {whose} does not tell; evaluate with a service that names its items")
-        elif ours[part] != theirs[part]:
-            problems.add(f"{part}: {ours[part][:19]}... here, {theirs[part][:19]}... there")
-    if record.get("ties") != result.measures.ties:
-        problems.add(f"ties: {result.measures.ties} here, {record.get('ties')} there")
-    problems.raise_if_any(FingerprintError)
+    return {text: listed[order] for text, listed in values.items()}, means, baseline.record.get("model_name")
 
 
 def _stored_values(record: Mapping[str, Any]) -> tuple[dict[str, FloatArray], dict[str, float]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from visual_search.evaluation.absent_items import AbsentItems
 from visual_search.evaluation.audit import Audit
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.fold_scores import FoldScores, fold_scores
 from visual_search.evaluation.guide_measures import GuideMeasures
@@ -75,6 +76,8 @@ class EvaluationResult:
     >>> result = ModelEvaluator(service).evaluate(dataset, [1, 2], {"q": [0.5, 1]})
     >>> result.recall_at_k, result.mrr, result.recall_at_2
     ({1: 0.5, 2: 1.0}, 1.0, 1.0)
+    >>> result["mAP"].mean == result["AP@2"].mean == result.map
+    True
     """
 
     dataset: EvaluationDataset
@@ -146,6 +149,11 @@ class EvaluationResult:
         return guide_record(self)
 
     def __getitem__(self, measure: str | Measure) -> MeasureResult:
+        # The guide's own names, as attributes and the JSON's keys have them, mean its depth: the largest k.
+        if isinstance(measure, str) and measure in ("mAP", "map"):
+            measure = self.guide.average_precision
+        elif isinstance(measure, str) and measure in ("MRR", "mrr"):
+            measure = self.guide.reciprocal_rank
         return self.measures[measure]
 
     def __getattr__(self, name: str) -> float:
@@ -183,4 +191,5 @@ class EvaluationResult:
 
     def __repr__(self) -> str:
         numbers = f"mAP {self.map:.3f}, MRR {self.mrr:.3f}"
-        return f"EvaluationResult({self.num_queries} queries, {self.model_name}: {numbers})"
+        queries = counted(self.num_queries, "query", "queries")
+        return f"EvaluationResult({queries}, {self.model_name}: {numbers})"

@@ -99,9 +99,9 @@ class GuideMeasures:
     def title(self, measure: Measure) -> str:
         """Give the guide's name of a measure, or its text form."""
         if measure == self.average_precision:
-            return "mAP"
+            return f"mAP@{max(self.k_values)}"
         if measure == self.reciprocal_rank:
-            return "MRR"
+            return f"MRR@{max(self.k_values)}"
         names = {"recall": "Recall", "precision": "Precision", "ndcg": "NDCG", "hit_rate": "HitRate"}
         for key, name in names.items():
             for k in self.k_values:

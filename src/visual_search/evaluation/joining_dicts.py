@@ -64,7 +64,12 @@ def join_dicts(run: Run, relevance: Relevance) -> Positions:
     names = list(relevance.queries)
     lists: list[Mapping[Any, float]] = [run.get(query, {}) for query in names]
     offsets = offsets_of(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-    hits = _hits(lists, relevance)
+    try:
+        hits = _hits(lists, relevance)
+    except (TypeError, ValueError):
+        # A score that is no number; what tells which one it is looks at all of them.
+        nested_numbers(dict(zip(names, lists, strict=True)), what="run")
+        raise
     above, tied = np.zeros(len(hits.query), dtype=np.int64), np.ones(len(hits.query), dtype=np.int64)
     ends_tied = np.zeros(len(lists), dtype=np.bool_)
     for first, last in _blocks(offsets):

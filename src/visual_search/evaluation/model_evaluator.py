@@ -21,6 +21,8 @@ from visual_search.evaluation.joining import join
 from visual_search.evaluation.k_values import checked_k_values
 from visual_search.evaluation.left_out import without_queries
 from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.notes import beyond_gallery
+from visual_search.evaluation.own_items import own_items
 from visual_search.evaluation.protocols.presets import preset_named
 from visual_search.evaluation.provenance import utc_now
 from visual_search.evaluation.pseudo import pseudo_warnings
@@ -32,6 +34,8 @@ from visual_search.evaluation.search_service import Gallery, SearchService, gall
 from visual_search.evaluation.searching import search_all
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
+from visual_search.evaluation.tie_spread import tie_warnings
+from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.evaluation.trivial_queries import trivial_queries
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.rankings.ranking import Ranking
@@ -39,10 +43,6 @@ from visual_search.rankings.ranking import Ranking
 __all__ = ["DEFAULT_K_VALUES", "ModelEvaluator", "evaluate_model"]
 
 DEFAULT_K_VALUES = (1, 5, 10, 20)
-_LEAVE_ONE_OUT = {
-    "name": "leave-one-out",
-    "words": "each query is an item of the gallery, which is left out of its own ranking",
-}
 
 
 class ModelEvaluator:
@@ -62,12 +62,15 @@ class ModelEvaluator:
         Wanted beside the guide's, each with a cut-off: ``["AP(denominator=min)@10"]``.
     resampling : Resampling, optional
         Confidence, resamples and seed of the intervals.
+    ties : {"listed", "expected", "best", "worst", "id_desc", "id_asc"}
+        What is done with items of equal score. The evaluation guide takes them as listed, so that among equals the
+        order of the files decides; a warning says how far. ``"expected"`` is the exact mean over their orders.
 
     Convention
     ----------
     The evaluation guide's: Recall@K and AP divide by all relevant items, Precision@K by K; AP and reciprocal rank
-    look down to the largest K; equal scores stand in the order returned; queries without relevant items are left
-    out of every mean, and counted.
+    look down to the largest K; equal scores stand in the order returned unless ``ties`` says otherwise; queries
+    without relevant items are left out of every mean, and counted.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class ModelEvaluator:
         application_k: int | None = None,
         measures: Iterable[str | Measure] = (),
         resampling: Resampling | None = None,
+        ties: TieRule = "listed",
     ) -> None:
         if not callable(getattr(search_service, "search", None)):
             raise InputError(
@@ -89,6 +93,7 @@ class ModelEvaluator:
         self.application_k = None if application_k is None else checked_k_values([application_k])[0]
         self.measures = tuple(measures)
         self.resampling = resampling or Resampling()
+        self.ties = checked_tie_rule(ties)
 
     def evaluate(
         self,
@@ -131,19 +136,20 @@ class ModelEvaluator:
         guide = GuideMeasures.of(checked_k_values(k_values), self.measures)
         _check_output(output_path)
         gallery = gallery_of(self.search_service)
+        ids = [query.query_id for query in dataset.queries]
         relevance = dataset.relevance(ignore_self=exclude_self)
         absent = None if gallery.ids is None else find_absent_items(relevance, gallery.ids)
         vectors = self._query_vectors(dataset, precomputed_embeddings, gallery)
-        ids = [query.query_id for query in dataset.queries]
         depth = search_depth(guide.depth, relevance, gallery)
         ranking = search_all(self.search_service, vectors, ids, depth, gallery.ids)
-        measured, left_out = self._measured(dataset, ranking, relevance, guide, gallery)
+        measured, left_out, said = self._measured(dataset, ranking, relevance, guide, gallery)
         audit = audit_dataset(
             dataset,
             k_values=guide.k_values,
             application_k=self.application_k,
             trivial=trivial_queries(dataset, gallery, ranking, relevance, vectors),
         )
+        own = own_items(ids, ranking.items if gallery.ids is None else gallery.ids) if exclude_self else None
         pseudo = () if dataset.pseudo is None else pseudo_warnings(dataset.pseudo, ids, gallery)
         random, best = (
             None if gallery.ids is None else without_queries(beside(relevance, gallery.ids, guide.all), left_out)
@@ -163,10 +169,17 @@ class ModelEvaluator:
             model_name=self.model_name or gallery.model_name or "unknown",
             timestamp=utc_now(),
             exclude_self=exclude_self,
-            protocol=_LEAVE_ONE_OUT if protocol is None and exclude_self else protocol,
+            protocol=own.protocol() if protocol is None and own is not None else protocol,
             resampling=self.resampling,
-            warnings=(*dataset.warnings, *pseudo, *(absent.warnings() if absent else ()), *audit.warnings),
-            notes=(*measured.notes, *gallery.notes()),
+            warnings=(
+                *dataset.warnings,
+                *pseudo,
+                *(absent.warnings() if absent else ()),
+                *(own.warnings() if own else ()),
+                *said,
+                *audit.warnings,
+            ),
+            notes=(*(note for note in measured.notes if note not in said), *gallery.notes()),
         )
         if output_path is not None:
             result.to_json(output_path)
@@ -186,17 +199,20 @@ class ModelEvaluator:
         relevance: Relevance,
         guide: GuideMeasures,
         gallery: Gallery,
-    ) -> tuple[Result, npt.NDArray[np.bool_]]:
-        """Measure under the guide's rules; and which queries these leave out of every mean."""
+    ) -> tuple[Result, npt.NDArray[np.bool_], list[str]]:
+        """Measure under the guide's rules; which queries these leave out of every mean; and what to warn of."""
         rules = preset_named("guide")
         # An index's vocabulary may hold ids no longer in it, and one gathered from answers is no gallery at all.
         size = max(len(ranking.items), guide.depth) if gallery.size is None else gallery.size
         positions = replace(join(ranking, relevance), gallery=size)
         left_out = rules.left_out(positions)
-        measured = without_queries(evaluate_positions(positions, guide.all, ties=rules.ties), left_out)
+        measured = without_queries(evaluate_positions(positions, guide.all, ties=self.ties), left_out)
         groups = [query.group for query in dataset.queries]
         measured = with_intervals(measured, groups=groups, resampling=self.resampling)
-        return measured.replaced(preset=rules.name), left_out
+        said = tie_warnings(positions, guide, left_out, self.ties)
+        if gallery.size is not None:
+            said = [*beyond_gallery(positions, guide.k_values), *said]
+        return measured.replaced(preset=rules.name), left_out, said
 
 
 def evaluate_model(
@@ -208,6 +224,7 @@ def evaluate_model(
     precomputed_embeddings: Mapping[Any, Any] | None = None,
     application_k: int | None = None,
     exclude_self: bool = False,
+    ties: TieRule = "listed",
 ) -> EvaluationResult:
     """Read a dataset file and evaluate a search service on it.
 
@@ -218,14 +235,14 @@ def evaluate_model(
         The evaluation dataset's JSON.
     k_values, output_path, precomputed_embeddings, exclude_self
         As for :meth:`ModelEvaluator.evaluate`.
-    application_k
+    application_k, ties
         As for :class:`ModelEvaluator`.
 
     Returns
     -------
     EvaluationResult
     """
-    return ModelEvaluator(search_service, application_k=application_k).evaluate(
+    return ModelEvaluator(search_service, application_k=application_k, ties=ties).evaluate(
         dataset_path,
         k_values=k_values,
         precomputed_embeddings=precomputed_embeddings,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from visual_search.errors import first_few
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.preset import Preset
 from visual_search.evaluation.result import MeasureResult
 from visual_search.evaluation.ties import TieRule
 
-__all__ = ["notes_on"]
+__all__ = ["beyond_gallery", "notes_on"]
 
 
 def notes_on(
@@ -36,18 +37,33 @@ def notes_on(
     return tuple(notes)
 
 
+def beyond_gallery(positions: Positions, depths: Iterable[int]) -> list[str]:
+    """One line for each depth that is more than the whole gallery."""
+    size = positions.gallery_size
+    return [
+        f"k = {k} exceeds the gallery of {counted(size, 'item', 'items')}: values at {k} are those of the full ranking"
+        for k in depths
+        if k > size
+    ]
+
+
 def _missing(positions: Positions, rules: Preset | None) -> list[str]:
     notes = []
     missing = positions.queries.take(np.flatnonzero(positions.missing).tolist())
     if missing:
         named = first_few(missing)
         dropped = rules is not None and rules.missing == "left out"
-        fate = "are left out" if dropped else "count as empty lists"
-        notes.append(f"{len(missing)} queries are missing from the ranking and {fate}: {named}")
+        one, many = (
+            ("is left out", "are left out") if dropped else ("counts as an empty list", "count as empty lists")
+        )
+        who = counted(len(missing), "query is missing", "queries are missing")
+        notes.append(f"{who} from the ranking and {one if len(missing) == 1 else many}: {named}")
     if positions.unjudged_queries:
         named = first_few(positions.unjudged_queries)
         count = len(positions.unjudged_queries)
-        notes.append(f"{count} queries of the ranking have no relevance entry and were not evaluated: {named}")
+        has = "has no relevance entry and was" if count == 1 else "have no relevance entry and were"
+        who = counted(count, "query", "queries")
+        notes.append(f"{who} of the ranking {has} not evaluated: {named}")
     return notes
 
 
@@ -59,11 +75,11 @@ def _depths(positions: Positions, measured: Mapping[Measure, MeasureResult]) -> 
     notes = []
     for k in depths:
         # Where the gallery must be counted first, it is only for a k that no list reaches.
-        if k > longest and k > positions.gallery_size:
-            gallery = f"the gallery of {positions.gallery_size} items"
-            notes.append(f"k = {k} exceeds {gallery}: values at {k} are those of the full ranking")
+        if k > longest and (beyond := beyond_gallery(positions, [k])):
+            notes += beyond
         elif short := int((listed < k).sum()):
-            notes.append(f"k = {k} exceeds the list of {short} queries, whose values are those of the whole list")
+            who = counted(short, "query, whose value is that", "queries, whose values are those")
+            notes.append(f"k = {k} exceeds the list of {who} of the whole list")
     return notes
 
 
@@ -71,8 +87,9 @@ def _cut_ties(positions: Positions) -> list[str]:
     cut = positions.queries.take(np.flatnonzero(positions.cut_ties).tolist())
     if not cut:
         return []
-    note = (
-        f"{len(cut)} lists are shorter than the gallery and end on equal scores, so that they may have been cut "
-        f"inside a tie, of which only the listed part is seen: {first_few(cut)}"
+    lists = counted(
+        len(cut), "list is shorter than the gallery and ends", "lists are shorter than the gallery and end"
     )
-    return [note]
+    seen = "it may have been cut inside a tie" if len(cut) == 1 else "they may have been cut inside a tie"
+    fate = "items of that score that are not listed count as not found"
+    return [f"{lists} on equal scores; {seen}, and {fate}: {first_few(cut)}"]

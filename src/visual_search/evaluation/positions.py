@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.tie_groups import GainGroups, TieGroups
 from visual_search.evaluation.ties import TiePlaces, TieRule, checked_tie_rule
 from visual_search.ground_truth.relevance import Relevance
@@ -225,10 +226,9 @@ class Positions:
         return place if ties == "best" else place + self.tied - judged[group]
 
     def __repr__(self) -> str:
-        return (
-            f"Positions({len(self)} queries, {len(self.grades)} of {len(self.judged_grades)} judged items in their "
-            f"lists, {int((self.tied > 1).sum())} tied)"
-        )
+        queries = counted(len(self), "query", "queries")
+        hits = f"{len(self.grades)} of {len(self.judged_grades)} judged items in their lists"
+        return f"Positions({queries}, {hits}, {int((self.tied > 1).sum())} tied)"
 
 
 def all_tied(relevance: Relevance, gallery: Ids | int) -> Positions:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import DimensionError, InputError, Problems, first_few
+from visual_search.errors import DimensionError, InputError, Problems, UndecodableImageError, first_few
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
-from visual_search.evaluation.search_service import embeds_images
+from visual_search.evaluation.search_service import EmbedsImages, embeds_images
 from visual_search.ids import Id
 
 __all__ = ["checked_embeddings", "embed_files", "embed_queries"]
@@ -47,11 +48,14 @@ def checked_embeddings(
     InputError
         Queries without a vector, vectors that are not one row of finite numbers of one length; all at once.
     """
+    if not isinstance(embeddings, Mapping):
+        raise InputError(f"{what} is {type(embeddings).__name__}; give a mapping of query id to vector")
     problems = Problems(what)
     missing = [query for query in query_ids if query not in embeddings]
     if missing:
+        of_all = counted(len(query_ids), "query has", "queries have")
         problems.add(
-            f"{len(missing)} of {len(query_ids)} queries have no vector, first {first_few(missing)}; the keys must "
+            f"{len(missing)} of {of_all} no vector, first {first_few(missing)}; the keys must "
             f"be the dataset's query ids (given: {first_few(embeddings, 3) if embeddings else 'none'})"
         )
     rows: dict[Id, Vectors] = {}
@@ -64,7 +68,8 @@ def checked_embeddings(
     # NaN spreads through a sum, so one number a row tells whether the whole row is finite.
     broken = [query for query, row in rows.items() if not np.isfinite(row).all()]
     if broken:
-        problems.add(f"{len(broken)} vectors hold NaN or infinity (as float32), first {first_few(broken)}")
+        who = counted(len(broken), "vector holds", "vectors hold")
+        problems.add(f"{who} NaN or infinity (as float32), first {first_few(broken)}")
     problems.raise_if_any(InputError)
     return np.stack([rows[query] for query in query_ids])
 
@@ -80,8 +85,9 @@ def embed_queries(service: object, dataset: EvaluationDataset) -> Vectors:
     problems = Problems("query images")
     without = [query.query_id for query in dataset.queries if query.image_path is None]
     if without:
+        of_all = counted(len(dataset), "query has", "queries have")
         problems.add(
-            f"{len(without)} of {len(dataset)} queries have no image_path, first {first_few(without)}; give one or "
+            f"{len(without)} of {of_all} no image_path, first {first_few(without)}; give one or "
             "pass precomputed_embeddings"
         )
     paths = {query.query_id: path for query in dataset.queries if (path := dataset.image_of(query)) is not None}
@@ -100,23 +106,52 @@ def embed_files(
     Raises
     ------
     InputError
-        The service embeds no images, files are missing (all are listed), or it gave vectors that cannot be used.
+        The service embeds no images, files are missing or cannot be read (all are listed with their queries), or it
+        gave vectors that cannot be used.
     """
     problems = problems or Problems("query images")
     if not embeds_images(service):
         problems.add(
             f"the search service ({type(service).__name__}) has no embed_images; pass precomputed_embeddings"
         )
-    looked = f" (looked in {beside} and in {Path.cwd()})" if beside is not None else ""
+    looked = "" if beside is None else f" (looked in {_folders(beside, Path.cwd())})"
     for query, path in paths.items():
         if not path.is_file():
             problems.add(f"{query!r}: no file {str(path)!r}{'' if path.is_absolute() else looked}")
     problems.raise_if_any(InputError)
     assert embeds_images(service)
-    vectors = np.asarray(service.embed_images(list(paths.values())))
+    try:
+        vectors = np.asarray(service.embed_images(list(paths.values())))
+    except (UndecodableImageError, OSError) as error:
+        _name_unreadable(service, paths, error)
+        raise
     if vectors.ndim != 2 or len(vectors) != len(paths):
-        raise DimensionError(f"embed_images gave an array of shape {vectors.shape} for {len(paths)} images")
+        raise DimensionError(
+            f"embed_images gave an array of shape {vectors.shape} for {counted(len(paths), 'image', 'images')}"
+        )
     return checked_embeddings(dict(zip(paths, vectors, strict=True)), list(paths), None, what="embed_images")
+
+
+def _folders(beside: Path, current: Path) -> str:
+    return str(beside) if beside.resolve() == current.resolve() else f"{beside} and in {current}"
+
+
+def _name_unreadable(service: EmbedsImages, paths: Mapping[Id, Path], error: Exception) -> None:
+    """Raise with the query of every image that cannot be read; an embedder knows only of files."""
+    told = str(error)
+    named = {query: path for query, path in paths.items() if str(path) in told}
+    problems = Problems("query images")
+    for query, path in (named or paths).items():
+        try:
+            service.embed_images([path])
+        except (UndecodableImageError, OSError) as alone:
+            reason = str(alone).rpartition("  - ")[2].removeprefix(f"{path}: ")
+            problems.add(f"{query!r}: {str(path)!r} cannot be read: {reason}")
+    if len(problems):
+        try:
+            problems.raise_if_any(UndecodableImageError)
+        except UndecodableImageError as all_of_them:
+            raise all_of_them from error
 
 
 def _row(query: Id, value: Any, problems: Problems) -> Vectors | None:
@@ -144,6 +179,6 @@ def _check_lengths(rows: Mapping[Id, Vectors], dimension: int | None, problems: 
     if other.size:
         whose = "the index takes" if dimension is not None else "most have"
         problems.add(
-            f"{other.size} vectors are not of dimension {wanted}, which {whose}; first "
+            f"{counted(other.size, 'vector is', 'vectors are')} not of dimension {wanted}, which {whose}; first "
             + first_few([f"{names[row]}: {lengths[row]}" for row in other.tolist()])
         )

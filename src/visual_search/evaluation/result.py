@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import UnknownNameError
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.ties import TIE_WORDS, TieRule
@@ -92,7 +93,8 @@ class MeasureResult:
     @property
     def words(self) -> str:
         """What the number is, how queries entered it, and what was done with ties."""
-        return f"{self.measure.words}; {self.measure.average} over {self.counted} queries; {TIE_WORDS[self.ties]}"
+        over = counted(self.counted, "query", "queries")
+        return f"{self.measure.words}; {self.measure.average} over {over}; {TIE_WORDS[self.ties]}"
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; undefined is null."""
@@ -107,7 +109,8 @@ class MeasureResult:
         }
 
     def __repr__(self) -> str:
-        return f"{self.measure} = {self.mean:.6g} over {self.counted} queries, {self.undefined} undefined"
+        over = counted(self.counted, "query", "queries")
+        return f"{self.measure} = {self.mean:.6g} over {over}, {self.undefined} undefined"
 
 
 class Result(Mapping[str, MeasureResult]):
@@ -214,4 +217,5 @@ class Result(Mapping[str, MeasureResult]):
         }
 
     def __repr__(self) -> str:
-        return "\n".join([f"Result over {len(self.queries)} queries, ties {self.ties}", *map(repr, self.values())])
+        over = counted(len(self.queries), "query", "queries")
+        return "\n".join([f"Result over {over}, ties {self.ties}", *map(repr, self.values())])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.search_service import SearchService, searches_in_batches
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
@@ -51,9 +52,8 @@ def search_all(
     asked = set(query_ids)
     foreign = [query for query in ranking.queries if query not in asked]
     if foreign:
-        raise InputError(
-            f"the search service answered {len(foreign)} queries not asked, first {first_few(foreign)}"
-        )
+        queries = counted(len(foreign), "query", "queries")
+        raise InputError(f"the search service answered {queries} not asked, first {first_few(foreign)}")
     if len(ranking) and int(ranking.lengths.max()) > k:
         longest = int(ranking.lengths.argmax())
         raise InputError(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.result import MeasureResult, Result
 from visual_search.ids import Id, Ids
@@ -99,11 +100,15 @@ def attribute_values(attribute: Attribute, queries: Ids, *, what: str) -> list[H
     if isinstance(attribute, Mapping):
         lacking = [query for query in queries if query not in attribute]
         if lacking:
-            raise InputError(f"{what}: {len(lacking)} queries have none, first: {first_few(lacking)}")
+            raise InputError(
+                f"{what}: {counted(len(lacking), 'query has', 'queries have')} none, first: {first_few(lacking)}"
+            )
         return [attribute[query] for query in queries]
     listed = attribute.tolist() if isinstance(attribute, np.ndarray) else list(attribute)
     if len(listed) != len(queries):
-        raise InputError(f"{what}: {len(listed)} given for {len(queries)} queries; give one per query, in order")
+        raise InputError(
+            f"{what}: {len(listed)} given for {counted(len(queries), 'query', 'queries')}; give one per query, in order"
+        )
     return listed
 
 

@@ -43,6 +43,7 @@ class Joined:
     """
 
     def __init__(self, ranking: RankingSource, relevance: Relevance | Mapping[Any, Mapping[Any, float]]) -> None:
+        _check_order(ranking, relevance)
         self._ranking = ranking
         self._relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
         self._positions: dict[ScoreKind, Positions] = {}
@@ -88,6 +89,14 @@ class Joined:
         elif scores == "positive":
             ranking = ranking.where_positive()
         return join(ranking, relevance)
+
+
+def _check_order(ranking: object, relevance: object) -> None:
+    if isinstance(ranking, Relevance) or isinstance(relevance, Ranking):
+        raise InputError(
+            f"the ranking comes first and the relevance second; got {type(ranking).__name__} and "
+            f"{type(relevance).__name__}"
+        )
 
 
 def _of_run_file(run: RunFile, relevance: Relevance, scores: ScoreKind) -> tuple[Positions, tuple[str, ...]]:

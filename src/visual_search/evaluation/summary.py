@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from visual_search.evaluation.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.evaluation.ties import TIE_WORDS
 
@@ -27,10 +28,11 @@ def summary_text(result: EvaluationResult) -> str:
 
 
 def _headline(result: EvaluationResult) -> str:
-    items = "" if result.gallery.size is None else f" against {result.gallery.size:,} items"
+    size = result.gallery.size
+    items = "" if size is None else f" against {counted(size, 'item', 'items')}"
     named = "" if result.dataset.name is None else f" of {result.dataset.name}"
     truth = "" if result.dataset.pseudo is None else " (pseudo ground truth)"
-    lines = [f"{result.model_name}: {result.num_queries:,} queries{named}{items}{truth}"]
+    lines = [f"{result.model_name}: {counted(result.num_queries, 'query', 'queries')}{named}{items}{truth}"]
     if result.protocol is not None:
         lines.append(f"{result.protocol['name']}: {result.protocol['words']}")
     return "\n".join(lines)
@@ -62,8 +64,8 @@ def _reading(result: EvaluationResult) -> str:
     titles = {
         f"Recall@{k}": guide.at("recall", k),
         f"Precision@{k}": guide.at("precision", k),
-        "mAP": guide.average_precision,
-        "MRR": guide.reciprocal_rank,
+        f"mAP@{k}": guide.average_precision,
+        f"MRR@{k}": guide.reciprocal_rank,
         f"NDCG@{k}": guide.at("ndcg", k),
         f"HitRate@{k}": guide.at("hit_rate", k),
     }

@@ -21,7 +21,7 @@ from typing import Any
 from visual_search.errors import DatasetError, Problems, first_few
 from visual_search.formats.atomic import write_json
 from visual_search.formats.checks import optional_text, shown, unknown_keys, unknown_keys_words
-from visual_search.formats.evaluation_query import EvaluationQuery, QueryReader, query_as_json
+from visual_search.formats.evaluation_query import EvaluationQuery, QueryReader, near_key, query_as_json
 from visual_search.formats.strict_json import read_json
 
 __all__ = ["DatasetContent", "content_as_json", "parse_dataset", "read_dataset", "write_dataset"]
@@ -113,7 +113,10 @@ def _queries_of(value: Any, problems: Problems) -> Sequence[Any]:
         problems.add(f'the top is {shown(value)}; it must be an object {{"queries": [...]}}')
         return ()
     if "queries" not in value:
-        problems.add(f'no "queries"; {f"the keys are {first_few(value)}" if value else "the object is empty"}')
+        hint = near_key("queries", value, KEYS)
+        problems.add(
+            f'no "queries"{hint}; {f"the keys are {first_few(value)}" if value else "the object is empty"}'
+        )
         return ()
     queries = value["queries"]
     if not isinstance(queries, list | tuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ from visual_search.formats.checks import (
 )
 from visual_search.ids import Id
 
-__all__ = ["EvaluationQuery", "QueryReader", "query_as_json"]
+__all__ = ["EvaluationQuery", "QueryReader", "near_key", "query_as_json"]
 
 KEYS = ("query_id", "image_path", "ground_truth", "group", "category", "ignored")
 RELEVANT_FROM = 1.0
@@ -88,6 +89,17 @@ def _truth_as_json(judgements: Mapping[Id, float]) -> Any:
     return [{"id": item, "grade": grade} for item, grade in plain.items()]
 
 
+def near_key(wanted: str, keys: Iterable[Any], known: Sequence[str]) -> str:
+    """Words for the key that is there and was probably meant to be the one that is not, or nothing.
+
+    >>> near_key("ground_truth", ["query_id", "GroundTruth"], KEYS)
+    ", but 'GroundTruth' (is 'ground_truth' meant?)"
+    """
+    plain = {re.sub("[^a-z]", "", str(key).lower()): key for key in keys if key not in known}
+    close = difflib.get_close_matches(re.sub("[^a-z]", "", wanted), list(plain), n=1)
+    return f", but {plain[close[0]]!r} (is {wanted!r} meant?)" if close else ""
+
+
 class QueryReader:
     """Reads query after query, noting what can be told only of all of them together."""
 
@@ -132,9 +144,7 @@ class QueryReader:
 
     def _query_id(self, value: Mapping[str, Any], index: int, where: str) -> Id | None:
         if "query_id" not in value:
-            close = difflib.get_close_matches("query_id", [str(key) for key in value], n=1)
-            hint = f" (is {close[0]!r} meant to be it?)" if close else ""
-            self._problems.add(f"{where}: no query_id{hint}; give each query its own")
+            self._problems.add(f"{where}: no query_id{near_key('query_id', value, KEYS)}; give each query its own")
             return None
         query_id: Id = value["query_id"]
         trouble = id_trouble(query_id)
@@ -151,7 +161,10 @@ class QueryReader:
 
     def _judgements(self, value: Mapping[str, Any], where: str) -> dict[Id, float]:
         if "ground_truth" not in value:
-            self._problems.add(f"{where}: no ground_truth; give the list of relevant ids, empty if there are none")
+            hint = near_key("ground_truth", value, KEYS)
+            self._problems.add(
+                f"{where}: no ground_truth{hint}; give the list of relevant ids, empty if there are none"
+            )
             return {}
         truth = value["ground_truth"]
         if isinstance(truth, Mapping):

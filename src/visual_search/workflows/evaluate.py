@@ -13,6 +13,7 @@ from visual_search.evaluation.baselines import BaselineComparison, compare_basel
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
+from visual_search.evaluation.ties import TieRule
 from visual_search.formats.results import StoredResult, check_result_path, read_result
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
@@ -61,6 +62,7 @@ def evaluate_index(
     k_values: Iterable[int] | str,
     application_k: int | None = None,
     exclude_self: bool = False,
+    ties: TieRule = "listed",
     model_name: str | None = None,
     baselines: Sequence[str] = (),
     report: str | os.PathLike[str] | None = None,
@@ -76,6 +78,8 @@ def evaluate_index(
         How many results the application shows.
     exclude_self : bool
         Leave-one-out: the item with the query's own id counts neither way.
+    ties : str
+        What is done with equal scores; as returned by default, as the evaluation guide has it.
     model_name : str, optional
     baselines : sequence of str
         What to hold the result against: an earlier results JSON on the same data (refused where the data differ), or
@@ -91,7 +95,7 @@ def evaluate_index(
     _check_outputs(index, dataset, output, baselines, report)
     queries = EvaluationDataset.from_json(dataset)
     service = NearestNeighborSearch(index=VectorIndex.open(index))
-    evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k)
+    evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k, ties=ties)
     earlier = {name: read_result(name) for name in baselines if _is_file_name(name)}
     result = evaluator.evaluate(queries, k_values, exclude_self=exclude_self)
     against = {
@@ -138,7 +142,7 @@ def _baseline(
     name: str, service: NearestNeighborSearch, queries: EvaluationDataset, output: Path, result: EvaluationResult
 ) -> StoredResult:
     """The result of another embedder on the same images and queries, written beside the output."""
-    evaluator = ModelEvaluator(baseline_service(service.index, name), model_name=name)
+    evaluator = ModelEvaluator(baseline_service(service.index, name), model_name=name, ties=result.measures.ties)
     beside = output.with_name(f"{output.stem}.{name.replace('/', '-').replace(':', '-')}.json")
     return evaluator.evaluate(
         queries,

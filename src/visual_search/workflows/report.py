@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
+from visual_search.errors import InputError
 from visual_search.evaluation.statistics.paired import paired_difference
 from visual_search.ids import Id
 from visual_search.reports.page import write_report
@@ -72,6 +73,8 @@ def report_results(
     and on average precision. Systems whose gallery, queries, right answers, exclusions or rule for ties differ, or are
     not told, are not compared; the page says which of these it was.
     """
+    if any(Path(out).exists() and Path(one).exists() and Path(one).samefile(out) for one in results):
+        raise InputError(f"out: {os.fspath(out)} is one of the results; the page would be written over it")
     stored = read_all(results)
     groups = group_by_protocol(load_systems(stored, baseline=baseline))
     chosen = baseline

@@ -80,7 +80,7 @@ def test_every_problem_is_told_at_once_with_index_and_id() -> None:
     [
         ([], "the top is list []"),
         ({}, 'no "queries"; the object is empty'),
-        ({"querys": []}, "no \"queries\"; the keys are 'querys'"),
+        ({"other": []}, "no \"queries\"; the keys are 'other'"),
         ({"queries": {}}, "queries is dict {}; it must be a list"),
         ({"queries": []}, "queries is empty; there is nothing to evaluate"),
         ({"queries": [{"query_id": "a", "ground_truth": []}], "pseudo": True}, "pseudo is bool True"),
@@ -233,3 +233,35 @@ def test_leave_one_out_ignores_the_item_that_is_the_query_itself() -> None:
 def test_query_ids_of_another_kind_than_the_items_exclude_nothing() -> None:
     dataset = EvaluationDataset.from_dict({"queries": [{"query_id": "1", "ground_truth": [1, 2]}]})
     assert dataset.relevance(ignore_self=True).judged("1") == {1: 1.0, 2: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"querys": []}, "no \"queries\", but 'querys' (is 'queries' meant?)"),
+        ({"Queries": []}, "no \"queries\", but 'Queries' (is 'queries' meant?)"),
+        (
+            {"queries": [{"query_id": "a", "groundtruth": ["x"]}]},
+            "queries[0] ('a'): no ground_truth, but 'groundtruth' (is 'ground_truth' meant?)",
+        ),
+        (
+            {"queries": [{"query_id": "a", "ground-truths": ["x"]}]},
+            "queries[0] ('a'): no ground_truth, but 'ground-truths' (is 'ground_truth' meant?)",
+        ),
+        (
+            {"queries": [{"queryId": "a", "ground_truth": ["x"]}]},
+            "queries[0]: no query_id, but 'queryId' (is 'query_id' meant?)",
+        ),
+    ],
+)
+def test_a_key_written_almost_right_is_named_where_it_is_missed(value: dict[str, Any], said: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        EvaluationDataset.from_dict(value)
+    assert said in str(caught.value)
+    assert str(caught.value).count("meant?") == 1
+
+
+def test_a_key_that_is_used_is_not_taken_for_the_missing_one() -> None:
+    with pytest.raises(DatasetError) as caught:
+        EvaluationDataset.from_dict({"queries": [{"query_id": "a", "group": "g", "image_path": "x"}], "name": "n"})
+    assert "meant?" not in str(caught.value)

@@ -159,4 +159,4 @@ def test_every_rule_has_words() -> None:
     with pytest.raises(InputError, match="one of expected, best"):
         positions.ordered("random")  # type: ignore[arg-type]
     assert "2 queries" not in repr(positions)
-    assert repr(positions) == "Positions(1 queries, 1 of 1 judged items in their lists, 1 tied)"
+    assert repr(positions) == "Positions(1 query, 1 of 1 judged items in their lists, 1 tied)"

@@ -44,7 +44,7 @@ def test_a_slice_where_nothing_is_defined_is_named_and_not_zero(result: Result) 
 def test_values_in_the_order_of_the_queries_serve_too(result: Result) -> None:
     by_array = slices(result, np.array([0, 1, 1, 2, 0]))
     assert [len(part.queries) for part in by_array.values()] == [2, 2, 1]
-    with pytest.raises(InputError, match="attribute: 1 queries have none, first: 'q4'"):
+    with pytest.raises(InputError, match="attribute: 1 query has none, first: 'q4'"):
         slices(result, dict.fromkeys(("q0", "q1", "q2", "q3"), 1))
     with pytest.raises(InputError, match="attribute: 2 given for 5 queries"):
         slices(result, ["a", "b"])

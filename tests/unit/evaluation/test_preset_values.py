@@ -61,7 +61,7 @@ def test_each_result_names_its_preset_its_reason_and_what_it_left_out() -> None:
             assert all("q3" in found.undefined_queries for found in result.values())
         if preset.missing == "left out":
             assert all("q4" in found.undefined_queries for found in result.values())
-            assert any("are left out: 'q4'" in note for note in result.notes)
+            assert any("is left out: 'q4'" in note for note in result.notes)
         elif preset.empty == "zero":
             assert left_out <= {"q2", "q3", "q4"}
 

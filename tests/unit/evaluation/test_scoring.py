@@ -88,7 +88,7 @@ def test_result_says_itself_in_json_and_words(ranking: Ranking, relevance: Relev
 
 def test_lists_shorter_than_k_are_noted(ranking: Ranking, relevance: Relevance) -> None:
     notes = evaluate(ranking, relevance, ["AP@2"]).notes
-    assert "k = 2 exceeds the list of 1 queries, whose values are those of the whole list" in notes
+    assert "k = 2 exceeds the list of 1 query, whose value is that of the whole list" in notes
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def test_intervals_come_from_the_callers_maker(ranking: Ranking, relevance: Rele
 
 
 def test_groups_that_do_not_fit(ranking: Ranking, relevance: Relevance) -> None:
-    with pytest.raises(InputError, match="1 queries have none, first: 'q3'"):
+    with pytest.raises(InputError, match="1 query has none, first: 'q3'"):
         evaluate(ranking, relevance, ["RR"], groups={"q1": 1, "q2": 2})
     with pytest.raises(InputError, match="2 given for 3 queries"):
         evaluate(ranking, relevance, ["RR"], groups=[1, 2])
@@ -145,3 +145,21 @@ def test_what_evaluate_refuses(ranking: Ranking, relevance: Relevance) -> None:
         evaluate(ranking, relevance, ["AP"], ties="random")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="2 grades are above max_grade, up to 2"):
         evaluate(ranking, Relevance.from_dict({"q1": {"a": 2, "b": 2}}), ["ERR(max_grade=1)"])
+
+
+def test_arguments_in_the_wrong_order_and_scores_that_are_no_numbers_are_told() -> None:
+    one: dict[str, dict[str, float]] = {"q": {"a": 1.0}}
+    ranking, relevance = Ranking.from_dict(one), Relevance.from_dict(one)
+    for first, second in ((relevance, ranking), (relevance, relevance), (ranking, ranking)):
+        with pytest.raises(InputError, match="the ranking comes first and the relevance second; got R"):
+            evaluate(first, second, ["RR"])  # type: ignore[arg-type]
+    with pytest.raises(
+        InputError, match=r"1 values are not numbers, first \(query, item, value\): \('q', 'a', 'x'\)"
+    ):
+        evaluate({"q": {"a": "x"}}, one, ["RR"])  # type: ignore[dict-item]
+
+
+def test_one_query_is_spoken_of_as_one() -> None:
+    result = evaluate({"q": {"a": 1.0}}, {"q": {"a": 1.0}}, ["RR"])
+    assert "over 1 query;" in result["RR"].words
+    assert repr(result).startswith("Result over 1 query, ties expected")

@@ -23,6 +23,9 @@ from visual_search.evaluation.statistics.interval import Interval, Resampling, r
 
 __all__ = ["PairedDifference", "paired_difference"]
 
+# Below it resampling knows too few other samples; a rule of thumb.
+FEWEST_GROUPS = 10
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -60,6 +63,18 @@ class PairedDifference:
     flips: int
     seed: int
 
+    @property
+    def caution(self) -> str | None:
+        """What to bear in mind where the groups are few, or None; the interval and p may then disagree."""
+        if self.interval is None or self.interval.groups >= FEWEST_GROUPS:
+            return None
+        groups = self.interval.groups
+        return (
+            f"only {groups} independent groups: an interval of so few is too narrow to be relied on, also where it "
+            f"excludes 0; go by p, which counts sign flips of the groups and cannot fall below "
+            f"{2 / 2**groups:.2g} with {groups}"
+        )
+
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; an undefined difference is null."""
         value = asdict(self)
@@ -93,8 +108,9 @@ def paired_difference(
 
     How to read it
     --------------
-    An interval that excludes 0 and a small p say that these queries tell the systems apart. A large p does not say
-    that the systems are equal.
+    An interval that excludes 0 and a small p say that these queries tell the systems apart. With fewer than 10
+    groups the interval is too narrow to say so, and p alone counts; see ``caution``. A large p does not say that the
+    systems are equal.
 
     Raises
     ------

@@ -49,7 +49,9 @@ def test_none_there_at_all_is_an_error_that_says_how_to_mend_it(
 ) -> None:
     with pytest.raises(DatasetError) as caught:
         find_absent_items(relevance(q=truth), Ids(gallery))
-    assert f"none of the {len(truth)} ground-truth ids is in the index of {len(gallery)} items" in str(caught.value)
+    several = f"none of the {len(truth)} ground-truth ids is in the index of {len(gallery)} items"
+    said = "the only ground-truth id is not in the index of" if len(truth) == 1 else several
+    assert said in str(caught.value)
     assert mend in str(caught.value)
 
 

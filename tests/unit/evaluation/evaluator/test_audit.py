@@ -33,7 +33,7 @@ def test_sizes_of_the_ground_truth() -> None:
     assert found.truth_sizes == {"min": 1, "median": 1.0, "max": 10}
     assert found.empty == ("q0",)
     assert any("the median query has 1 relevant items, the largest 10" in line for line in found.warnings)
-    assert any("1 of 4 queries have no relevant item; they are left out" in line for line in found.warnings)
+    assert any("1 of 4 queries have no relevant item; it is left out" in line for line in found.warnings)
 
 
 def test_no_truth_at_all() -> None:
@@ -50,7 +50,7 @@ def test_balance_of_categories() -> None:
     found = audit([{"category": "cat"}] * 10 + [{"category": "dog"}] * 2 + [{}])
     assert found.categories == {"cat": 10, "dog": 2, None: 1}
     assert "categories are unbalanced: 'cat' has 10 queries, 'dog' only 2" in found.warnings
-    assert "1 queries have no category" in found.warnings
+    assert "1 query has no category" in found.warnings
     assert found.as_json()["categories"] == {"cat": 10, "dog": 2, "(none)": 1}
     assert audit([{}]).categories is None
 

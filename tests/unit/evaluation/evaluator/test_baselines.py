@@ -139,3 +139,88 @@ def test_wrong_use_says_what_to_do(world: Any) -> None:
         compare_baselines(result, {"random": result})
     with pytest.raises(InputError, match="'x' is int"):
         compare_baselines(result, {"x": 3})  # type: ignore[dict-item]
+
+
+def test_wrong_types_are_refused_in_words(world: Any) -> None:
+    result = ModelEvaluator(world.plain()).evaluate(world.dataset, [1], world.vectors)
+    with pytest.raises(InputError, match=r'baselines is PlainSearch; give a mapping.*"histogram": service'):
+        compare_baselines(result, world.plain())
+    with pytest.raises(InputError, match="result is PlainSearch"):
+        compare_baselines(world.plain(), {"a": result})
+    with pytest.raises(InputError, match="names must be strings; got 3"):
+        compare_baselines(result, {3: result})  # type: ignore[dict-item]
+
+
+def refusal(result: Any, baseline: Any, name: str = "old") -> str:
+    with pytest.raises(FingerprintError) as caught:
+        compare_baselines(result, {name: baseline})
+    return str(caught.value)
+
+
+def test_what_differs_is_said_with_the_first_ids_and_the_file(world: Any, tmp_path: Path) -> None:
+    evaluator = ModelEvaluator(world.plain())
+    result = evaluator.evaluate(world.dataset, [1], world.vectors)
+    queries = [dict(query) for query in world.dataset["queries"]][1:]
+    queries[0]["ground_truth"] = [*queries[0]["ground_truth"][:-1], "red_0.jpg"]
+    queries[1]["ground_truth"] = queries[1]["ground_truth"][:-1]
+    queries[2]["ignored"] = ["blue_0.jpg"]
+    items = dict(world.items) | {"extra.jpg": [1, 1, 1]}
+    other = ModelEvaluator(type(world.plain())(items)).evaluate(
+        {"queries": queries}, [1], world.vectors, tmp_path / "old.json"
+    )
+    said = refusal(result, other)
+    assert "gallery: 1 item only there, first 'extra.jpg' (" in said
+    assert "queries: 1 query only here, first 'q00' (" in said
+    assert (
+        "relevance: 2 queries have other right answers; 'q01' has 'green_3.jpg' only here and 'red_0.jpg'" in said
+    )
+    assert "'q02' has 'blue_3.jpg' only here (" in said
+    assert "exclusions: 1 query ignores other items; 'q03' has 'blue_0.jpg' only there (" in said
+    stored = refusal(result, tmp_path / "old.json")
+    assert f"baseline 'old' ({tmp_path / 'old.json'}) cannot be compared" in stored
+    assert "queries: 1 query only here, first 'q00' (" in stored
+    assert "relevance: 1 query has another number of relevant items: 'q02' has 4 here and 3 there (" in stored
+    assert "exclusions: 0 pairs of query and item are ignored here, 1 there (" in stored
+
+
+def test_another_grade_is_told_with_its_grade(world: Any) -> None:
+    evaluator = ModelEvaluator(world.plain())
+    result = evaluator.evaluate(world.dataset, [1], world.vectors)
+    queries = [dict(query) for query in world.dataset["queries"]]
+    queries[0]["ground_truth"] = dict.fromkeys(queries[0]["ground_truth"], 1) | {"red_0.jpg": 2}
+    other = evaluator.evaluate({"queries": queries}, [1], world.vectors)
+    assert "'q00' has 'red_0.jpg' only here and {'red_0.jpg': 2.0} only there" in refusal(result, other)
+
+
+def test_the_column_of_a_baseline_has_a_name_that_tells(world: Any, tmp_path: Path) -> None:
+    named = {
+        name: ModelEvaluator(world.plain(), model_name=name).evaluate(
+            world.dataset, [1], world.vectors, tmp_path / f"{name}.json"
+        )
+        for name in ("new", "histogram")
+    }
+
+    def column(baselines: Any) -> str:
+        return compare_baselines(named["new"], baselines).summary().split("\n\n")[1]
+
+    assert column({"baseline": named["histogram"]}).splitlines()[1].split()[:2] == ["new", "histogram"]
+    assert column({"baseline": named["histogram"]}).startswith("Against baseline (histogram)")
+    assert column({str(tmp_path / "histogram.json"): tmp_path / "histogram.json"}).splitlines()[1].split()[1] == (
+        "histogram"
+    )
+    assert column({"last week": named["histogram"]}).splitlines()[1].split()[:3] == ["new", "last", "week"]
+    assert column({"baseline": named["new"]}).splitlines()[1].split()[:3] == ["new", "new", "(baseline)"]
+
+
+def test_few_groups_are_cautioned_beside_the_table(world: Any) -> None:
+    evaluator = ModelEvaluator(world.plain())
+    result = evaluator.evaluate(world.dataset, [1], world.vectors)
+    compared = compare_baselines(result, {"worse": evaluator.evaluate(world.dataset, [1], worse(world))})
+    random, tested = compared.summary().split("\n\n")
+    assert "only 6 independent groups" in random
+    assert "go by p" not in random
+    assert "go by p" in tested
+    assert "cannot fall below 0.031 with 6" in tested
+    alone = {"queries": [{**query, "group": query["query_id"]} for query in world.dataset["queries"]]}
+    result = evaluator.evaluate(alone, [1], world.vectors)
+    assert "independent groups" not in compare_baselines(result, {"same": result}).summary()

@@ -77,6 +77,8 @@ def test_attributes_and_keys_are_the_same_numbers(world: Any) -> None:
     assert result.recall_at_k[5] == result.recall_at_5 == result.record["recall_at_5"] == result["Recall@5"].mean
     assert result.map == result.record["map"] == result["AP@5"].mean
     assert result.mrr == result["RR@5"].mean
+    assert result["mAP"] is result["map"] is result["mAP@5"] is result["AP@5"]
+    assert result["MRR"] is result["mrr"] is result["MRR@5"] is result["RR@5"]
     with pytest.raises(AttributeError, match="recall_at_7"):
         _ = result.recall_at_7
     with pytest.raises(UnknownNameError, match="was not measured"):
@@ -137,6 +139,30 @@ def test_leave_one_out_ignores_the_query_and_still_looks_k_deep(world: Any) -> N
     assert kept.recall_at_3 > result.recall_at_3 or kept.mrr >= result.mrr
 
 
+def test_leaving_out_that_did_nothing_is_warned_of_and_not_claimed(world: Any) -> None:
+    evaluator = ModelEvaluator(world.plain())
+    result = evaluator.evaluate(world.dataset, [3], world.vectors, exclude_self=True)
+    (said,) = [line for line in result.warnings if "exclude_self" in line]
+    assert "exclude_self did nothing: no query id is an item id" in said
+    assert "query ids such as 'q00', 'q01', 'q02', items such as 'red_0.jpg'" in said
+    assert result.protocol is None
+    mixed = {
+        "queries": [*world.dataset["queries"], {"query_id": "red_0.jpg", "ground_truth": ["red_1.jpg"]}],
+    }
+    result = evaluator.evaluate(mixed, [3], world.vectors | world.items, exclude_self=True)
+    assert any("exclude_self did nothing for 12 of 13 queries" in line for line in result.warnings)
+    assert result.protocol is not None
+    assert result.protocol["words"].startswith("1 of 13 queries")
+
+
+def test_queries_that_find_themselves_are_told_of_exclude_self(world: Any) -> None:
+    own = {"queries": [{"query_id": item, "ground_truth": ["red_0.jpg"]} for item in world.items]}
+    said = ModelEvaluator(world.plain()).evaluate(own, [3], world.items).warnings
+    assert any("12 by id; exclude_self=True (--exclude-self) takes each query's own item" in line for line in said)
+    said = ModelEvaluator(world.plain()).evaluate(own, [3], world.items, exclude_self=True).warnings
+    assert not any("exclude" in line for line in said)
+
+
 def test_ignored_items_count_neither_way_and_cost_no_depth() -> None:
     service = PlainSearch({"a": [1, 0], "b": [1, 0.1], "c": [1, 0.2], "d": [1, 0.3]})
     value = {"queries": [{"query_id": "q", "ground_truth": ["c"], "ignored": ["a", "b", "gone"]}]}
@@ -159,8 +185,8 @@ def test_absent_items_stay_in_r_and_lower_the_ceiling(world: Any) -> None:
     assert result.ceilings is not None
     assert result.ceilings["Recall@5"].values.tolist() == [0.8] + [1.0] * 11
     assert result.record["audit"]["absent_items"] == {"red_9": ["red_3.jpg", "red_2.jpg", "red_1.jpg"]}
-    assert any("1 ground-truth ids are not in the index" in line for line in result.warnings)
-    with pytest.raises(DatasetError, match="none of the 1 ground-truth ids is in the index of 12 items"):
+    assert any("1 ground-truth id is not in the index" in line for line in result.warnings)
+    with pytest.raises(DatasetError, match="the only ground-truth id is not in the index of 12 items"):
         ModelEvaluator(world.plain()).evaluate(
             {"queries": [{"query_id": "q", "ground_truth": ["red_0"]}]}, [5], {"q": [1, 0, 0]}
         )
@@ -214,7 +240,7 @@ def test_queries_that_a_batch_leaves_out_are_counted_as_empty_lists_and_named(wo
     result = ModelEvaluator(Forgets(world.items)).evaluate(world.dataset, [12], world.vectors)
     assert result.record["left_out"]["queries_missing_from_ranking"] == ["q00"]
     assert result.recall_at_12 == pytest.approx(11 / 12)
-    assert any("1 queries are missing from the ranking" in note for note in result.notes)
+    assert any("1 query is missing from the ranking" in note for note in result.notes)
 
 
 def test_more_measures_may_be_asked_for_and_deepen_the_search(world: Any) -> None:
@@ -263,10 +289,10 @@ def test_the_summary_shows_values_intervals_references_and_warnings(world: Any) 
     assert lines[2].split() == ["value", "95%", "interval", "random", "ceiling", "queries", "undefined"]
     rows = {line.split()[0]: line.split() for line in lines[3:15] if line}
     assert list(rows) == [
-        *["Recall@1", "Recall@5", "Precision@1", "Precision@5", "mAP", "MRR"],
+        *["Recall@1", "Recall@5", "Precision@1", "Precision@5", "mAP@5", "MRR@5"],
         *["NDCG@1", "NDCG@5", "HitRate@1", "HitRate@5"],
     ]
     assert rows["Recall@1"][3:] == ["0.083", "0.250", "12", "1"]
     assert "Recall@5 is Recall(denominator=all)@5: relevant items found among the first 5, divided by R" in text
     assert "  only 13 queries: fewer than 50 give rough numbers" in lines
-    assert "  1 of 13 queries have no relevant item; they are left out of every mean" in lines
+    assert "  1 of 13 queries have no relevant item; it is left out of every mean" in lines

@@ -47,8 +47,8 @@ def test_a_list_cut_at_k_while_scores_still_reach_the_threshold_is_flagged() -> 
     assert value["pseudo"]["cut_at_k"] == ["q"]
     assert value["pseudo"]["empty"] == ["r"]
     assert value["pseudo"]["warnings"] == [
-        "1 of 2 lists were cut at k while scores still reached the threshold; raise k or the threshold",
-        "1 of 2 queries have no item that reaches the threshold; they measure nothing",
+        "1 of 2 lists was cut at k while scores still reached the threshold; raise k or the threshold",
+        "1 of 2 queries has no item that reaches the threshold; it measures nothing",
     ]
 
 
@@ -118,8 +118,47 @@ def test_everything_wrong_is_told_at_once() -> None:
         "threshold is nan",
         "k is 0; it must be an integer",
         "query_images is empty",
-        "image_paths has 1 ids",
+        "image_paths has 1 id",
     ):
         assert part in said
     with pytest.raises(InputError, match="NaN or infinity"):
         create_pseudo_ground_truth(service(), {"q": [np.nan, 1]})
+
+
+def test_groups_and_categories_are_kept_from_mappings_and_from_a_dataset(world: Any, tmp_path: Path) -> None:
+    groups = {query["query_id"]: query["group"] for query in world.dataset["queries"]}
+    categories = {query["query_id"]: query["category"] for query in world.dataset["queries"]}
+    value = create_pseudo_ground_truth(
+        world.full(), world.vectors, threshold=0.9, groups=groups, categories=categories
+    )
+    assert {query["query_id"]: query["group"] for query in value["queries"]} == groups
+    result = ModelEvaluator(world.full()).evaluate(value, [1], world.vectors)
+    assert result.audit.groups == 6
+    assert result.audit.categories == {"red": 4, "green": 4, "blue": 4}
+    dataset = EvaluationDataset.from_dict(world.on_disk(tmp_path), folder=tmp_path)
+    taken = create_pseudo_ground_truth(world.full(), dataset, threshold=0.9)
+    assert taken["queries"][0].pop("image_path") == str(tmp_path / "queries/q00.txt")
+    assert taken["queries"][0] == value["queries"][0]
+    other = create_pseudo_ground_truth(world.full(), dataset, threshold=0.9, groups={"q00": "alone"})
+    assert [query["group"] for query in other["queries"]][:2] == ["alone", "g1"]
+    with pytest.raises(InputError, match="12 queries have no image_path, first 'q00'"):
+        create_pseudo_ground_truth(world.full(), EvaluationDataset.from_dict(world.dataset))
+
+
+def test_groups_of_no_query_and_of_another_kind_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        made(groups={"q": 3, "z": "g"}, categories={"z": "c"})
+    said = str(caught.value)
+    assert "groups has 1 id that query_images has not, first 'z'" in said
+    assert "groups must be strings; 3 is not" in said
+    assert "categories has 1 id that" in said
+
+
+def test_a_threshold_outside_the_scores_is_refused_with_their_range(world: Any) -> None:
+    with pytest.raises(InputError, match=r"threshold is 1\.5, .*cosine scores are from -1 to 1"):
+        create_pseudo_ground_truth(world.full(), world.vectors, threshold=1.5)
+    with pytest.raises(InputError, match=r"threshold is 0\.8, .*l2 scores are minus distances, at most 0"):
+        create_pseudo_ground_truth(world.full(metric="l2"), world.vectors, threshold=0.8)
+    with pytest.raises(InputError, match="threshold is '0.8'; it must be a number"):
+        create_pseudo_ground_truth(world.full(), world.vectors, threshold="0.8")  # type: ignore[arg-type]
+    create_pseudo_ground_truth(world.full(), world.vectors, threshold=1.0)

@@ -87,5 +87,5 @@ class Wrong(Fixed):
 def test_batches_that_cannot_be_used() -> None:
     with pytest.raises(InputError, match="a Ranking is needed"):
         search_all(Wrong([{"q1": []}]), VECTORS, ["q1", "q2"], 3)
-    with pytest.raises(InputError, match="1 queries not asked, first 'other'"):
+    with pytest.raises(InputError, match="1 query not asked, first 'other'"):
         search_all(Wrong([Ranking.from_dict({"other": {"a": 1.0}})]), VECTORS, ["q1", "q2"], 3)

@@ -98,3 +98,16 @@ def test_rounding_does_not_break_a_tie_between_flips() -> None:
 def test_inputs_that_do_not_fit(first: list[float], second: list[float], flips: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
         paired_difference(np.array(first), np.array(second), flips=flips)
+
+
+def test_with_few_groups_the_interval_may_exclude_0_where_p_is_large_and_the_words_say_so() -> None:
+    first, second = np.array([0.9, 0.8, 0.7]), np.array([0.1, 0.3, 0.4])
+    found = paired_difference(first, second)
+    assert found.interval is not None
+    assert found.interval.low > 0
+    assert found.p_value > 0.2
+    assert found.caution is not None
+    assert "only 3 independent groups" in found.caution
+    assert "cannot fall below 0.25" in found.caution
+    assert paired_difference(np.arange(10.0), np.zeros(10)).caution is None
+    assert paired_difference(np.arange(9.0), np.zeros(9)).caution is not None
