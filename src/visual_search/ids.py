@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
 from operator import eq
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -100,20 +100,21 @@ class Ids(Sequence[Id]):
             )
 
     @classmethod
-    def distinct(cls, texts: list[str], *, what: str = "ids") -> Ids:
-        """Take strings that their maker knows to be distinct and not empty, without looking at them again.
+    def distinct(cls, values: Iterable[Any], *, what: str = "ids") -> Ids:
+        """Take values that their maker knows to be distinct; all else is checked.
 
-        The list becomes the ids' own. Their look-up table is made when something is first looked up.
+        The look-up table, which would show repeats, is made only when something is first looked up.
 
         Examples
         --------
         >>> Ids.distinct(["a", "b"]).row("b")
         1
         """
-        made = cls(())
-        made._what = what
-        made._column = _Column(cast(list[Id], texts))
-        made._count = len(texts)
+        if isinstance(values, Ids):
+            return cls(values, what=what)
+        checked = _checked(values, what)
+        made = cls((), what=what)
+        made._column, made._count, made._kind = _Column(checked), len(checked), _kind_of(checked)
         return made
 
     @property

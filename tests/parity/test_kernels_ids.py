@@ -117,6 +117,21 @@ def test_threads_change_nothing(threads: str, monkeypatch: pytest.MonkeyPatch) -
     assert mine.gallery_size == len(np.unique(lists))
 
 
+@pytest.mark.parametrize("depth", [100, 4096, 4097, 20_000])
+def test_repeats_in_lists_of_any_length(depth: int) -> None:
+    rng = np.random.default_rng(depth)
+    lists = np.stack([rng.permutation(depth * 3)[:depth] for _ in range(6)]) * 1_000_003 - 2**40
+    lists[2, -1] = lists[2, 0]
+    lists[4, 50] = lists[4, 49]
+    judged = JudgedIds(np.arange(7) * 20, lists[:, ::-1][:, :20].ravel().copy(), np.zeros(120, dtype=np.bool_))
+    found = [twin.join_ids(lists, None, np.arange(6), judged) for twin in (compiled, plain)]
+    assert found[0].repeated == found[1].repeated == Offence(2, 2, depth - 1)
+    good = [0, 1, 3, 5]
+    found = [twin.join_ids(lists[good], None, np.array(good), judged) for twin in (compiled, plain)]
+    same_hits(found[0].hits, found[1].hits)
+    assert len(found[0].hits.entry) == 80
+
+
 def test_lists_of_one_score_are_counted_without_comparing_every_pair() -> None:
     lists = np.arange(200_000).reshape(2, -1)
     scores = np.zeros(lists.shape, dtype=np.float32)

@@ -49,13 +49,14 @@ def of_lines(
     grades: FloatArray,
     ignored: BoolArray | None = None,
 ) -> RelevanceParts:
-    """From one line per judged pair; lines of a query are brought together."""
+    """From one line per judged pair; lines of a query are brought together. Queries and items are distinct."""
     offsets, order = grouped(query, len(queries))
     flags = np.zeros(len(grades), dtype=np.bool_) if ignored is None else ignored
     if order is not None:
         item, grades, flags = item[order], grades[order], flags[order]
     grades = np.where(flags, 0.0, grades)
-    return RelevanceParts(Ids(queries, what="queries"), Ids(items, what="items"), offsets, item, grades, flags)
+    named = Ids.distinct(queries, what="queries"), Ids.distinct(items, what="items")
+    return RelevanceParts(*named, offsets, item, grades, flags)
 
 
 def of_matrix(

@@ -13,7 +13,6 @@ from visual_search.errors import DuplicateIdError, InputError, first_few
 from visual_search.formats.columns import ColumnTable
 from visual_search.formats.trec import read_qrels
 from visual_search.ground_truth.parts import RelevanceParts, of_lines
-from visual_search.ids import Ids
 
 __all__ = ["COMBINATIONS", "Combination", "of_judged_table", "of_qrels", "of_table"]
 
@@ -27,8 +26,7 @@ COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 def of_qrels(path: str | os.PathLike[str]) -> RelevanceParts:
     """From a TREC qrels file."""
     table = read_qrels(path)
-    queries, items = Ids.distinct(table.queries, what="queries"), Ids.distinct(table.items, what="items")
-    return of_lines(queries, table.query, items, table.item, table.value)
+    return of_lines(table.queries, table.query, table.items, table.item, table.value)
 
 
 def of_table(source: Any, *, query: str, item: str, grade: str | None, ignored: str | None) -> RelevanceParts:

@@ -1,6 +1,7 @@
 // Finds the judged items in lists of integer ids.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -89,25 +90,54 @@ class IdJoin {
     Offence repeated;
 
   private:
+    // Tells each entry which judged item it is, and reports items that are listed twice.
+    //
+    // A list that is not long marks a bit per item: where a bit is marked already, which is rare, the entries before
+    // are looked through. Longer lists look every item up in a table.
     void match(std::int64_t list, std::int64_t query, const JudgedIds& judged) {
         const std::int64_t begin = query < 0 ? 0 : judged.offsets[query];
         const std::int64_t count = query < 0 ? 0 : judged.offsets[query + 1] - begin;
-        const auto id = [&](std::int64_t index) {
-            return index < count ? judged.ids[begin + index] : entries_[std::size_t(index - count)].item;
-        };
-        const auto hash = [](std::int64_t item) { return stirred(static_cast<std::uint64_t>(item)); };
-        const auto never = [](std::int64_t) -> std::uint64_t { return 0; };  // the table does not grow
-        slots_.reset(std::size_t(count) + entries_.size());
+        const std::int64_t* const wanted = judged.ids + begin;
+        const bool by_bits = entries_.size() <= most_by_bits;
+        slots_.reset(std::size_t(count) + (by_bits ? 0 : entries_.size()));
+        judged_bits_.assign(bits_for_judged / 64, 0);
         for (std::int64_t index = 0; index < count; ++index) {
-            slots_.find_or_add(hash(id(index)), index, [&](std::int64_t other) { return id(other) == id(index); }, never);
+            const std::uint64_t hash = hash_of_id(wanted[index]);
+            mark(judged_bits_, hash % bits_for_judged);
+            slots_.find_or_add(hash, index, [&](std::int64_t other) { return wanted[other] == wanted[index]; }, never);
         }
         taken_.assign(std::size_t(count), false);
+        if (by_bits) match_by_bits(list, wanted);
+        else match_by_table(list, wanted, count);
+    }
+
+    void match_by_bits(std::int64_t list, const std::int64_t* wanted) {
+        std::size_t bits = 1 << 12;
+        while (bits < 64 * entries_.size()) bits *= 2;
+        seen_bits_.assign(bits / 64, 0);
         for (std::size_t e = 0; e < entries_.size(); ++e) {
             IdEntry& entry = entries_[e];
-            const std::uint64_t code = hash(entry.item);
-            gallery_.add(code);
+            const std::uint64_t hash = hash_of_id(entry.item);
+            gallery_.add(hash);
+            if (mark(seen_bits_, (hash >> 32) & (bits - 1)) && stands_before(e)) {
+                repeated.add(list, entry.place);
+            } else if (judged_bits_[hash % bits_for_judged / 64] >> (hash % 64) & 1) {
+                const auto index = slots_.find(hash, [&](std::int64_t i) { return wanted[i] == entry.item; });
+                entry.judged = static_cast<std::int32_t>(index);
+            }
+        }
+    }
+
+    void match_by_table(std::int64_t list, const std::int64_t* wanted, std::int64_t count) {
+        const auto id = [&](std::int64_t index) {
+            return index < count ? wanted[index] : entries_[std::size_t(index - count)].item;
+        };
+        for (std::size_t e = 0; e < entries_.size(); ++e) {
+            IdEntry& entry = entries_[e];
+            const std::uint64_t hash = hash_of_id(entry.item);
+            gallery_.add(hash);
             const std::int64_t there = slots_.find_or_add(
-                code, count + static_cast<std::int64_t>(e), [&](std::int64_t index) { return id(index) == entry.item; },
+                hash, count + static_cast<std::int64_t>(e), [&](std::int64_t index) { return id(index) == entry.item; },
                 never);
             if (there < 0) continue;
             if (there < count && !taken_[std::size_t(there)]) {
@@ -119,12 +149,37 @@ class IdJoin {
         }
     }
 
+    bool stands_before(std::size_t e) const {
+        const std::int64_t item = entries_[e].item;
+        return std::any_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(e),
+                           [item](const IdEntry& entry) { return entry.item == item; });
+    }
+
+    // Sets a bit and tells whether it was set already.
+    static bool mark(std::vector<std::uint64_t>& bits, std::uint64_t bit) {
+        std::uint64_t& word = bits[bit / 64];
+        const std::uint64_t one = std::uint64_t(1) << (bit % 64);
+        const bool was = (word & one) != 0;
+        word |= one;
+        return was;
+    }
+    static std::uint64_t hash_of_id(std::int64_t item) {
+        const std::uint64_t hash = stirred(static_cast<std::uint64_t>(item));
+        return hash ^ hash >> 32;
+    }
+    static std::uint64_t never(std::int64_t) { return 0; }  // tables here do not grow
+
+    static constexpr std::size_t most_by_bits = 4096;
+    static constexpr std::uint64_t bits_for_judged = 4096;
+
     Distinct gallery_;
     ListJoin<IdEntry> join_;
     // Work space of one list.
     std::vector<IdEntry> entries_;
     Slots slots_;
     std::vector<char> taken_;
+    std::vector<std::uint64_t> seen_bits_;
+    std::vector<std::uint64_t> judged_bits_;
 };
 
 }  // namespace kernels

@@ -10,7 +10,6 @@ import numpy as np
 
 from visual_search.formats.columns import ColumnTable
 from visual_search.formats.trec import TrecTable, read_run
-from visual_search.ids import Ids
 from visual_search.rankings.parts import RankingParts, of_lines
 
 __all__ = ["of_run", "of_table"]
@@ -19,8 +18,7 @@ __all__ = ["of_run", "of_table"]
 def of_run(path: str | os.PathLike[str]) -> RankingParts:
     """From a TREC run; scores order it, and a rank column that says otherwise is noted."""
     table = read_run(path)
-    queries, items = Ids.distinct(table.queries, what="queries"), Ids.distinct(table.items, what="items")
-    parts = of_lines(queries, table.query, items, table.item, table.value)
+    parts = of_lines(table.queries, table.query, table.items, table.item, table.value)
     against = _against_rank(table)
     if not against:
         return parts

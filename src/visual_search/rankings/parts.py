@@ -57,12 +57,13 @@ def of_lines(
 ) -> RankingParts:
     """From one line per result: lines of a query are brought together and sorted by falling score.
 
-    Equal scores stay in the order of the lines.
+    Equal scores stay in the order of the lines. Queries and items are distinct.
     """
     offsets, order = grouped(query, len(queries), falling=scores)
     if order is not None:
         item, scores = item[order], scores[order]
-    return RankingParts(Ids(queries, what="queries"), Ids(items, what="items"), offsets, item, scores)
+    named = Ids.distinct(queries, what="queries"), Ids.distinct(items, what="items")
+    return RankingParts(*named, offsets, item, scores)
 
 
 def of_similarity(
