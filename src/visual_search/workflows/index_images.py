@@ -168,7 +168,7 @@ def index_images(
             _record(journal, batch, stamps)
             embedded += len(batch.ids)
             finished.update(_paired(batch.entries, batch.vectors))
-        outcome = [finished[source.id] for source in sources]
+        outcome = [_with_direction(finished[source.id], metric) for source in sources]
         _fill(index, outcome)
         ledger = Ledger(entry for entry, _ in outcome)
         attach_images(index, ledger, rules, stamps)
@@ -207,12 +207,11 @@ def _unchanged(
     before = stamps_of(old)
     kept = {}
     for source in sources:
-        same = before.get(source.id) == stamps[source.id] and source.id in images.ledger
-        if same and stamps[source.id] != "unreadable":
-            entry = images.ledger[source.id]
-            if (os.path.abspath(source.path), source.member) == (entry.path, entry.member):  # noqa: PTH100 - as stored
-                if entry.status == "used":
-                    kept[source.id] = replace(entry, path=str(source.path))
+        if source.id not in old or before.get(source.id) != stamps[source.id] or stamps[source.id] == "unreadable":
+            continue
+        entry = images.ledger[source.id]
+        if (os.path.abspath(source.path), source.member) == (entry.path, entry.member):  # noqa: PTH100 - as stored
+            kept[source.id] = replace(entry, path=str(source.path))
     vectors = old.vectors(kept) if kept else ()
     return {image_id: (entry, vector) for (image_id, entry), vector in zip(kept.items(), vectors, strict=True)}
 
@@ -254,6 +253,18 @@ def _paired(entries: Iterable[LedgerEntry], vectors: Vectors) -> dict[str, Outco
     """Each entry with its vector; those left out have none."""
     rows = iter(vectors)
     return {entry.id: (entry, next(rows) if entry.status == "used" else None) for entry in entries}
+
+
+def _with_direction(outcome: Outcome, metric: Metric) -> Outcome:
+    """Leave an image out whose vector cosine knows nothing of, so that one image does not end the run."""
+    entry, vector = outcome
+    if metric != "cosine" or vector is None or vector.any():
+        return outcome
+    reason = "zero vector: the embedder found nothing in it, and under cosine a zero vector has no direction"
+    gone = LedgerEntry(
+        entry.id, entry.path, entry.member, "left_out", reason=reason, size=entry.size, sha256=entry.sha256
+    )
+    return gone, None
 
 
 def _fill(index: VectorIndex, outcome: list[Outcome]) -> None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import FileFormatError
-from visual_search.errors import InputError
+from visual_search.errors import FileFormatError, InputError
 from visual_search.evaluation.statistics.paired import paired_difference
 from visual_search.ids import Id
 from visual_search.reports.page import write_report

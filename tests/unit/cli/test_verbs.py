@@ -1,8 +1,11 @@
 """Every verb as a person types it."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -163,3 +166,29 @@ def test_errors_are_json_too_where_that_was_asked_for(photos: Path, capsys: pyte
     capsys.readouterr()
     assert main(["search", "photos.index", "--id", "nobody", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["type"] == "UnknownIdError"
+
+
+def test_a_baseline_is_read_before_anything_is_written_and_never_written_over(
+    photos: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["evaluate", "--index", "photos.index", "--dataset", "eval.json", "--k", "1"]
+    assert main([*words, "--output", "r.json"]) == 0
+    before = Path("r.json").read_bytes()
+    assert main([*words, "--output", "r.json", "--baseline", "r.json"]) == 2
+    assert main([*words, "--output", "r.json", "--baseline", "gone.json"]) == 2
+    assert main(["report", "r.json", "-o", "r.json"]) == 2
+    assert Path("r.json").read_bytes() == before
+    capsys.readouterr()
+    assert main([*words, "--output", "t.json", "--ties", "expected"]) == 0
+    assert json.loads(Path("t.json").read_text())["ties"] == "expected"
+
+
+def test_odd_letters_are_shown_as_escapes_where_the_terminal_lacks_them(photos: Path) -> None:
+    Path("photos/01.png").rename("photos/für.png")
+    main(["index", "photos", "--out", "photos.index", "--embedder", "histogram"])
+    for options in ([], ["--json"]):
+        ended = subprocess.run(
+            [sys.executable, "-m", "visual_search", "search", "photos.index", "--id", "05.png", "-k", "60", *options],
+            env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, capture_output=True, check=True,
+        )  # fmt: skip
+        assert rb"f\xfcr.png" in ended.stdout or rb"f\u00fcr.png" in ended.stdout

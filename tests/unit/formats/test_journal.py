@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from visual_search.errors import InputError
 from visual_search.formats.journal import Journal
 
 
@@ -60,3 +61,24 @@ def test_discard_removes_it(tmp_path: Path) -> None:
     journal.append({"number": 1})
     journal.discard()
     assert not (tmp_path / "j").exists()
+
+
+def test_zeros_at_the_end_as_a_power_cut_leaves_them_are_no_records(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    wanted = filled(path)
+    path.write_bytes(path.read_bytes() + bytes(480))
+    assert held(path) == wanted
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j", key="k"), pytest.raises(InputError, match="another run"):
+        Journal(tmp_path / "j", key="k")
+    Journal(tmp_path / "j", key="k").close()
+
+
+def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("precious")
+    (tmp_path / "j").symlink_to(tmp_path / "precious.txt")
+    with pytest.raises(InputError, match="a link"):
+        Journal(tmp_path / "j", key="k")
+    assert (tmp_path / "precious.txt").read_text() == "precious"

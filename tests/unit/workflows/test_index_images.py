@@ -183,3 +183,51 @@ def test_what_is_no_index_or_no_embedder_is_refused_at_once(pictures: Path, tmp_
     index = index_images(pictures, tmp_path / "index", embedder="pixels").index
     with pytest.raises(InputError, match="create_embedder"):
         NearestNeighborSearch(index, "pixels")  # type: ignore[arg-type]
+
+
+class BlindPixels(CountingPixels):
+    """Finds nothing in dark pictures."""
+
+    def embed(self, batch: np.ndarray) -> np.ndarray:
+        vectors = super().embed(batch)
+        vectors[batch.reshape(len(batch), -1).max(axis=1) == 0] = 0
+        return vectors
+
+
+def test_a_zero_vector_under_cosine_costs_one_image_and_not_the_run(pictures: Path, tmp_path: Path) -> None:
+    Image.new("RGB", (16, 12)).save(pictures / "black.png")
+    report = index_images(pictures, tmp_path / "index", embedder=BlindPixels())
+    assert len(report.index) == 24
+    assert str(report.ledger["black.png"].reason).startswith("zero vector")
+    kept = index_images(pictures, tmp_path / "other", embedder=BlindPixels(), metric="ip")
+    assert "black.png" in kept.index
+
+
+def test_what_was_left_out_is_tried_again(pictures: Path, tmp_path: Path) -> None:
+    (pictures / "even" / "00.png").rename(pictures / "hidden")
+    (pictures / "even" / "00.png").write_bytes(b"no picture")
+    stamp = (pictures / "even" / "00.png").stat()
+    with pytest.raises(KeyboardInterrupt):
+        index_images(pictures, tmp_path / "index", embedder=CountingPixels(die_after=12), batch_size=4)
+    (pictures / "hidden").replace(pictures / "even" / "00.png")
+    os.utime(pictures / "even" / "00.png", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert "even/00.png" in index_images(pictures, tmp_path / "index", embedder="pixels").index
+
+
+def test_two_runs_at_one_index_are_refused(pictures: Path, tmp_path: Path) -> None:
+    class Second(CountingPixels):
+        def embed(self, batch: np.ndarray) -> np.ndarray:
+            with pytest.raises(InputError, match="another run is at the same work"):
+                index_images(pictures, tmp_path / "index", embedder="pixels")
+            return super().embed(batch)
+
+    assert index_images(pictures, tmp_path / "index", embedder=Second()).embedded == 24
+
+
+def test_the_folder_one_stands_in_can_be_the_index(
+    pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    index_images(pictures, ".", embedder="pixels")
+    assert len(VectorIndex.open(tmp_path / "here")) == 24
