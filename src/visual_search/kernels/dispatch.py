@@ -109,15 +109,14 @@ def _chosen() -> tuple[ModuleType, Active]:
     wanted = os.environ.get(ENVIRONMENT_VARIABLE, "")
     if wanted not in ("", "plain", "compiled"):
         raise InputError(f"{ENVIRONMENT_VARIABLE}={wanted!r}: one of plain, compiled, or not set")
-    plain = importlib.import_module("visual_search.kernels.plain")
     if wanted == "plain":
-        return plain, Active("plain", f"{ENVIRONMENT_VARIABLE}=plain")
+        return _plain(), Active("plain", f"{ENVIRONMENT_VARIABLE}=plain")
     try:
         compiled = importlib.import_module("visual_search.kernels.compiled")
     except ImportError as error:
         reason = f"the compiled kernels cannot be loaded ({error})"
     else:
-        wrong = importlib.import_module("visual_search.kernels.self_test").first_difference(compiled, plain)
+        wrong = importlib.import_module("visual_search.kernels.self_test").first_wrong(compiled)
         if wrong is None:
             return compiled, Active("compiled", "built and passed its self-test")
         reason = f"the compiled {wrong} failed its self-test"
@@ -130,4 +129,8 @@ def _chosen() -> tuple[ModuleType, Active]:
         reason,
         ENVIRONMENT_VARIABLE,
     )
-    return plain, Active("plain", reason)
+    return _plain(), Active("plain", reason)
+
+
+def _plain() -> ModuleType:
+    return importlib.import_module("visual_search.kernels.plain")

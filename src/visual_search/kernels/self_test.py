@@ -1,4 +1,4 @@
-"""Small questions with answers that both twins must give, asked before the compiled ones are trusted."""
+"""Small questions whose answers are known, asked before the compiled kernels are trusted."""
 
 from __future__ import annotations
 
@@ -10,54 +10,76 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.kernels.joined import JudgedIds, JudgedNames
-from visual_search.kernels.text_files import RUN
+from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, ListHits, Offence, RankHits, RunHits
+from visual_search.kernels.text_files import RUN, Table
 
-__all__ = ["first_difference"]
+__all__ = ["QUESTIONS", "first_wrong"]
 
-_RUN_TEXT = (
-    "q1 Q0 apple 1 2.5 t\nq1 Q0 pear 2 1e-1 t\nq1\tQ0\tfig of fig\t3\t.1\tt\r\n\n# comment\n"
-    "q2 Q0 an-item-with-a-long-name-0123456789-0123456789 1 0.12345678901234567 t\nq2 Q0 gr\u00fcn 2 0.1 t"
+_LONG = "an-item-with-a-long-name-0123456789-0123456789-0123456789-0123456789"
+# Items that tie, fields between tabs, white space of all kinds, a comment, a number that needs the slow way, letters
+# beyond ASCII and a last line without its end.
+_TEXT = (
+    "q1 Q0 apple 1 2.5 t\nq1  Q0\vpear 2 1e-1 t\r\nq1\tQ0\tfig of fig\t3\t.1\tt\n\n# comment\n"
+    f"q2 Q0 {_LONG} 1 0.30000000000000004 t\nq2 Q0 gr\u00fcn 2 0.3 t"
 )
 
 
-def _runs(kernels: ModuleType) -> Any:
-    names = (["q1", "q2", "q3"], ["pear", "fig of fig", "apple", "gr\u00fcn"])
+def _columns(*columns: list[int]) -> list[Any]:
+    return [np.array(column, dtype=np.int64) for column in columns]
+
+
+def _run(kernels: ModuleType) -> tuple[Any, Any]:
     arrays = (np.array([0, 3, 4, 4]), np.array([0, 1, 2, 3]), np.array([False, False, True, False]))
-    return kernels.join_run(io.BytesIO(_RUN_TEXT.encode()), JudgedNames(*names, *arrays))
+    judged = JudgedNames(["q1", "q2", "q3"], ["pear", "fig of fig", "apple", "gr\u00fcn"], *arrays)
+    lists = [*_columns([2, 2, 0], [1, 0, 0], [3, 2, -1]), np.array([True, False, False])]
+    hits = _columns([0, 2, 3, 3], [0, 1, 3], [0, 0, 1], [2, 2, 1], [0, 1, 0], [0, 1, 0])
+    return kernels.join_run(io.BytesIO(_TEXT.encode()), judged), RunHits(ListHits(*lists, *hits), (), 5, 2, 0)
 
 
-def _ids(kernels: ModuleType) -> Any:
+def _table(kernels: ModuleType) -> tuple[Any, Any]:
+    items = ["apple", "pear", "fig of fig", _LONG, "gr\u00fcn"]
+    values = np.array([2.5, 0.1, 0.1, 0.1 + 0.2, 0.3])
+    query, item, rank = _columns([0, 0, 0, 1, 1], [0, 1, 2, 3, 4], [1, 2, 3, 1, 2])
+    return kernels.read_table(io.BytesIO(_TEXT.encode()), RUN), Table(["q1", "q2"], items, query, item, values, rank)
+
+
+def _ids(kernels: ModuleType) -> tuple[Any, Any]:
     ids = np.array([[5, 3, 9, 1], [2, 5, 3, -1]])
     scores = np.array([[4, 2, 2, 2], [1, 1, 1, 0]], dtype=np.float32)
     judged = JudgedIds(np.array([0, 2, 5]), np.array([5, 3, 1, 3, 9]), np.array([False, False, False, True, False]))
-    return kernels.join_ids(ids, scores, np.array([1, 0]), judged, pad=-1)
+    lists = [*_columns([3, 3], [0, 1], [3, 4]), np.array([True, True])]
+    hits = _columns([0, 2, 4], [0, 1, 4, 2], [0, 0, 1, 1], [3, 3, 2, 2], [1, 2, 0, 1], [0, 1, 0, 1])
+    fine = Offence(0, -1, -1)
+    found = kernels.join_ids(ids, scores, np.array([1, 0]), judged, pad=-1)
+    return found, IdHits(ListHits(*lists, *hits), 5, fine, fine, fine)
 
 
-def _tables(kernels: ModuleType) -> Any:
-    return kernels.read_table(io.BytesIO(_RUN_TEXT.encode()), RUN)
+def _ranks(kernels: ModuleType) -> tuple[Any, Any]:
+    # Two rows of all numbers below 271 in another order; in the second each is there for its half, so that two tie.
+    order = np.arange(271) * 100 % 271
+    similarity = np.stack((order, order // 2)).astype(np.float32)
+    first, second = np.argsort(-order, kind="stable")[::3], np.argsort(-(order // 2), kind="stable")
+    columns = np.concatenate((first, second))
+    ignored = np.zeros(len(columns), dtype=np.bool_)
+    ignored[0] = True  # the highest of the first row
+    above = np.concatenate((270 - order[first[1:]] - 1, np.maximum(269 - order[second] // 2 * 2, 0)))
+    tied = np.concatenate((np.ones(len(first) - 1, dtype=np.int64), np.where(order[second] == 270, 1, 2)))
+    offsets = np.array([0, len(first), len(columns)])
+    right = RankHits(offsets - [0, 1, 1], np.arange(1, len(columns)), above, tied)
+    return kernels.count_ranks(similarity, offsets, columns, ignored), right
 
 
-def _ranks(kernels: ModuleType) -> Any:
-    values = (np.arange(600) * 7919 % 271 - 100).astype(np.float32).reshape(2, 300)
-    offsets, columns = np.array([0, 4, 254]), np.concatenate((np.arange(4) * 70, np.arange(250)))
-    return kernels.count_ranks(values, offsets, columns, columns % 11 == 1)
-
-
-_QUESTIONS: dict[str, Callable[[ModuleType], Any]] = {
+QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "count_ranks": _ranks,
-    "join_run": _runs,
     "join_ids": _ids,
-    "read_table": _tables,
+    "join_run": _run,
+    "read_table": _table,
 }
 
 
-def first_difference(compiled: ModuleType, plain: ModuleType) -> str | None:
-    """Name of the first kernel whose twins give different answers; None when all agree."""
-    for name, ask in _QUESTIONS.items():
-        if not _equal(ask(compiled), ask(plain)):
-            return name
-    return None
+def first_wrong(kernels: ModuleType) -> str | None:
+    """Name of the first kernel that gives a wrong answer; None when all are right."""
+    return next((name for name, ask in QUESTIONS.items() if not _equal(*ask(kernels))), None)
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -65,6 +87,4 @@ def _equal(one: Any, other: Any) -> bool:
         return all(
             _equal(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one)
         )
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_equal, one, other))
     return bool(np.array_equal(one, other))

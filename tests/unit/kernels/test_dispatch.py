@@ -67,7 +67,7 @@ def test_asked_for_and_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
         dispatch.active()
 
 
-@pytest.mark.parametrize("name", list(self_test._QUESTIONS))
+@pytest.mark.parametrize("name", list(self_test.QUESTIONS))
 def test_a_kernel_that_answers_wrongly_is_found_out(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -81,9 +81,16 @@ def test_a_kernel_that_answers_wrongly_is_found_out(
         return dataclasses.replace(answer, hits=changed) if target is not answer else changed
 
     monkeypatch.setattr(compiled, name, wrong)
-    assert self_test.first_difference(compiled, plain) == name
+    assert self_test.first_wrong(compiled) == name
     assert dispatch.active() == ("plain", f"the compiled {name} failed its self-test")
     assert len(caplog.messages) == 1
+
+
+def test_both_twins_know_the_answers() -> None:
+    assert self_test.first_wrong(compiled) is None
+    assert self_test.first_wrong(plain) is None
+    functions = {name for name in dispatch.Kernels.__dict__ if not name.startswith("_")}
+    assert set(self_test.QUESTIONS) == functions == set(compiled.__all__) == set(plain.__all__)
 
 
 def test_the_choice_is_made_once_per_process_and_quickly() -> None:
