@@ -28,16 +28,27 @@ _STORAGES: dict[ArchiveFormat, Storage] = {"tar": "tar", "gzip": "tar.gz", "bzip
 _MOST_TIMES = 200
 _FREE_BYTES = 64 << 20
 _BLOCK = 1 << 20
+# Headers that hold a long name or further fields of the next one; such a text is read whole.
+_TEXT_TYPES = frozenset(
+    {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
+)
+_LONGEST_TEXT = 1 << 20
 
 
 def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
     """Members that are no folders, from one pass over the headers (of the unpacked stream, for a packed tar)."""
     with path.open("rb") as file:
         packed = kind != "tar"
+        length = os.fstat(file.fileno()).st_size
+        end = _most_unpacked(length) if packed else length
         source = cast("IO[bytes]", _Unpacking(file, _STORAGES[kind], path)) if packed else file
         with tarfile.open(fileobj=source, mode="r|" if packed else "r:", tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined] # 100,000 headers need not be kept
+                if archive.offset > end:  # a packed stream would be read to that place, however far
+                    if packed:
+                        raise _swollen(path)
+                    raise tarfile.ReadError(f"{info.name!r} says it has {info.size} bytes, more than there are")
                 if not info.isdir():
                     yield Member(
                         name=info.name,
@@ -51,16 +62,39 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
 
 
 class _StrictHeader(tarfile.TarInfo):
-    """A header that must be whole: the standard library takes a damaged one for the archive's end."""
+    """A header that must be whole and lead onwards.
+
+    The standard library takes a damaged one for the archive's end, and goes back by a size below zero for ever.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        _check_size(header)
+        if header.type in _TEXT_TYPES and header.size > _LONGEST_TEXT:
+            raise tarfile.ReadError(f"a name or header of {header.size} bytes")
+        return header
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
+        start = tarfile_.offset
         try:
-            return super().fromtarfile(tarfile_)
+            header = super().fromtarfile(tarfile_)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined] # a block of zeros: the true end
             raise
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(f"no end mark, but {error} at byte {tarfile_.offset}") from error
+        except RecursionError as error:
+            raise tarfile.ReadError(f"too many headers for one member at byte {start}") from error
+        _check_size(header)  # again: an extended header may have said another
+        if tarfile_.offset <= start:
+            raise tarfile.ReadError(f"the member at byte {start} leads back to byte {tarfile_.offset}")
+        return header
+
+
+def _check_size(header: tarfile.TarInfo) -> None:
+    if header.size < 0:
+        raise tarfile.ReadError(f"{header.name!r} says it has {header.size} bytes")
 
 
 def _reason(info: tarfile.TarInfo) -> str | None:
@@ -89,23 +123,31 @@ _OPENERS: dict[Storage, Callable[[BinaryIO], object]] = {
 }
 
 
+def _most_unpacked(packed: int) -> int:
+    return _MOST_TIMES * packed + _FREE_BYTES
+
+
+def _swollen(path: Path) -> FileFormatError:
+    return FileFormatError(
+        f"{path}: unpacks to more than {_MOST_TIMES} times its size, which images do not; "
+        "if you trust it, unpack it and give the folder"
+    )
+
+
 class _Unpacking:
     """The unpacked stream of a packed tar, refused when it grows far beyond its file."""
 
     def __init__(self, file: BinaryIO, storage: Storage, path: Path) -> None:
         self._stream = cast("IO[bytes]", _OPENERS[storage](file))
         self._path = path
-        self._most = _MOST_TIMES * os.fstat(file.fileno()).st_size + _FREE_BYTES
+        self._most = _most_unpacked(os.fstat(file.fileno()).st_size)
         self._read = 0
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         self._read += len(data)
         if self._read > self._most:
-            raise FileFormatError(
-                f"{self._path}: unpacks to more than {_MOST_TIMES} times its size, which images do not; "
-                "if you trust it, unpack it and give the folder"
-            )
+            raise _swollen(self._path)
         return data
 
 

@@ -312,3 +312,42 @@ def test_long_and_foreign_names_in_every_kind(tmp_path: Path) -> None:
         sources = list_images(write(tmp_path / "archive", {name: name.encode() for name in names}))
         assert {source.id for source in sources} == set(names), kind
         assert all(source.read() == source.id.encode() for source in sources)
+
+
+def tar_header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """A header with any size, in base 256 as GNU tar writes what octal digits cannot."""
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    header = bytearray(info.tobuf(tarfile.USTAR_FORMAT))
+    header[124:136] = size.to_bytes(12, "big", signed=True) if size < 0 else b"\x80" + size.to_bytes(11, "big")
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def pax_header(fields: dict[str, str]) -> bytes:
+    return tarfile.TarInfo.create_pax_global_header(fields)
+
+
+TAR_END = bytes(10240)
+HOSTILE_TARS = {
+    "a size below zero": tar_header("a.png", -512) + TAR_END,
+    "a size far below zero": tar_header("fine.png", 0) + tar_header("a.png", -1024) + TAR_END,
+    "a name of a size below zero": tar_header("a.png", -512, tarfile.GNUTYPE_LONGNAME) + TAR_END,
+    "fields of a size below zero": tar_header("a.png", -512, tarfile.XHDTYPE) + TAR_END,
+    "a size below zero in the fields": pax_header({"size": "-1536"}) + tar_header("a.png", 0) + TAR_END,
+    "a size without end": tar_header("a.png", 1 << 70) + TAR_END,
+    "a name without end": tar_header("a.png", 1 << 21, tarfile.GNUTYPE_LONGNAME) + bytes(1 << 22),
+    "headers of headers": tar_header("a", 0, tarfile.XHDTYPE) * 3000 + tar_header("a.png", 0) + TAR_END,
+}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("data", HOSTILE_TARS.values(), ids=HOSTILE_TARS)
+def test_a_tar_whose_sizes_lead_nowhere_is_refused_at_once(
+    data: bytes, pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "archive.tar"
+    path.write_bytes(pack(data))
+    with pytest.raises(FileFormatError, match=r"archive\.tar: (no (tar|gzip) archive that can be|unpacks to more)"):
+        list_images(path)
