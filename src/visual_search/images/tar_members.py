@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, Self, cast
 
-from visual_search.errors import FileFormatError
+from visual_search.images.archive_limits import most_unpacked, swollen
 from visual_search.images.members import Member, Storage, name_reason
 from visual_search.images.reading import open_regular
 from visual_search.images.signatures import ArchiveFormat
@@ -24,9 +24,6 @@ __all__ = ["list_tar", "read_tar_member"]
 
 _STORAGES: dict[ArchiveFormat, Storage] = {"tar": "tar", "gzip": "tar.gz", "bzip2": "tar.bz2", "xz": "tar.xz"}
 
-# Photographs hardly pack at all and drawings some tenfold; an archive that unpacks to more than this is a trap.
-_MOST_TIMES = 200
-_FREE_BYTES = 64 << 20
 _BLOCK = 1 << 20
 # Headers that hold a long name or further fields of the next one; such a text is read whole.
 _TEXT_TYPES = frozenset(
@@ -39,15 +36,15 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
     """Members that are no folders, from one pass over the headers (of the unpacked stream, for a packed tar)."""
     with path.open("rb") as file:
         packed = kind != "tar"
-        length = os.fstat(file.fileno()).st_size
-        end = _most_unpacked(length) if packed else length
+        status = os.fstat(file.fileno())
+        end = most_unpacked(status.st_size) if packed else status.st_size
         source = cast("IO[bytes]", _Unpacking(file, _STORAGES[kind], path)) if packed else file
         with tarfile.open(fileobj=source, mode="r|" if packed else "r:", tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined] # 100,000 headers need not be kept
                 if archive.offset > end:  # a packed stream would be read to that place, however far
                     if packed:
-                        raise _swollen(path)
+                        raise swollen(path)
                     raise tarfile.ReadError(f"{info.name!r} says it has {info.size} bytes, more than there are")
                 if not info.isdir():
                     yield Member(
@@ -123,31 +120,20 @@ _OPENERS: dict[Storage, Callable[[BinaryIO], object]] = {
 }
 
 
-def _most_unpacked(packed: int) -> int:
-    return _MOST_TIMES * packed + _FREE_BYTES
-
-
-def _swollen(path: Path) -> FileFormatError:
-    return FileFormatError(
-        f"{path}: unpacks to more than {_MOST_TIMES} times its size, which images do not; "
-        "if you trust it, unpack it and give the folder"
-    )
-
-
 class _Unpacking:
     """The unpacked stream of a packed tar, refused when it grows far beyond its file."""
 
     def __init__(self, file: BinaryIO, storage: Storage, path: Path) -> None:
         self._stream = cast("IO[bytes]", _OPENERS[storage](file))
         self._path = path
-        self._most = _most_unpacked(os.fstat(file.fileno()).st_size)
+        self._most = most_unpacked(os.fstat(file.fileno()).st_size)
         self._read = 0
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         self._read += len(data)
         if self._read > self._most:
-            raise _swollen(self._path)
+            raise swollen(self._path)
         return data
 
 

@@ -20,6 +20,7 @@ import pytest
 from PIL import Image
 
 from visual_search.errors import FileFormatError, InputError, UndecodableImageError
+from visual_search.images import archive_limits
 from visual_search.images.decoding import decode
 from visual_search.images.sources import ImageSource, list_images
 
@@ -277,9 +278,7 @@ def test_a_packed_file_that_is_no_tar(pack: Callable[[bytes], bytes], tmp_path: 
 
 
 def test_a_tar_that_swells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from visual_search.images import tar_members
-
-    monkeypatch.setattr(tar_members, "_FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(archive_limits, "_FREE_BYTES", 1 << 20)
     path = write_tar(tmp_path / "archive", {"a.bin": bytes(8 << 20)}, "w:gz")
     with pytest.raises(FileFormatError, match="unpacks to more than 200 times its size"):
         list_images(path)
@@ -350,4 +349,24 @@ def test_a_tar_whose_sizes_lead_nowhere_is_refused_at_once(
     path = tmp_path / "archive.tar"
     path.write_bytes(pack(data))
     with pytest.raises(FileFormatError, match=r"archive\.tar: (no (tar|gzip) archive that can be|unpacks to more)"):
+        list_images(path)
+
+
+def test_a_zip_that_swells_is_refused_when_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{n}.png": bytes(1 << 20) for n in range(8)}
+    path = write_zip(tmp_path / "archive.zip", files)
+    assert len(list_images(path)) == 8  # up to 64 MiB any archive may have
+    monkeypatch.setattr(archive_limits, "_FREE_BYTES", 1 << 20)
+    with pytest.raises(FileFormatError, match=r"archive\.zip: unpacks to more than 200 times its size"):
+        list_images(path)
+
+
+def test_members_of_a_zip_that_share_bytes_are_refused(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "archive.zip", {f"{n}.png": os.urandom(500) for n in range(3)})
+    data = bytearray(path.read_bytes())
+    last = data.rindex(b"PK\x01\x02")
+    second = data.rindex(b"PK\x01\x02", 0, last)
+    data[last + 42 : last + 46] = data[second + 42 : second + 46]
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"archive\.zip: .*'1\.png' overlaps '2\.png'|'2\.png' overlaps '1"):
         list_images(path)
