@@ -72,8 +72,9 @@ class ImageSource:
     def stamp(self) -> str:
         """What differs when the content does, without reading it.
 
-        Size and time of change in nanoseconds for a file, looked up now; size and CRC-32 (zip) or size and time in
-        seconds (tar) for a member, as listed. ``"unreadable"`` where there is nothing to look at.
+        Size and time of change in nanoseconds for a file, looked up now. For a member, as listed: size and CRC-32
+        in a zip; in a tar, which has no checksums, size, time in seconds, and size and time of change of the tar.
+        ``"unreadable"`` where there is nothing to look at.
         """
         if self.entry is not None:
             return f"{self.entry.size}#{self.entry.mark}"

@@ -31,7 +31,8 @@ class Member:
     packed, size : int
         Bytes in the archive and unpacked, as the archive states them.
     mark : str
-        What changes when the content does: the CRC-32 in a zip, the time of change in a tar.
+        What changes when the content does: the CRC-32 in a zip; in a tar the member's time of change, and the
+        archive's own size and time of change.
     """
 
     name: str

@@ -37,6 +37,8 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
     with path.open("rb") as file:
         packed = kind != "tar"
         status = os.fstat(file.fileno())
+        # A tar has no checksums, and its times are whole seconds, often all 0.
+        stamp = f"{status.st_size}@{status.st_mtime_ns}"
         end = most_unpacked(status.st_size) if packed else status.st_size
         source = cast("IO[bytes]", _Unpacking(file, _STORAGES[kind], path)) if packed else file
         with tarfile.open(fileobj=source, mode="r|" if packed else "r:", tarinfo=_StrictHeader) as archive:
@@ -54,7 +56,7 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
                         offset=info.offset_data,
                         packed=info.size,
                         size=info.size,
-                        mark=str(int(info.mtime)),
+                        mark=f"{int(info.mtime)} in {stamp}",
                     )
 
 
