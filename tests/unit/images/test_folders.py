@@ -297,3 +297,31 @@ def test_listing_opens_nothing_and_is_small(tmp_path: Path, monkeypatch: pytest.
     assert len(sources) == 500
     assert touched == [tmp_path]
     assert len(pickle.dumps(sources)) < 500 * 300
+
+
+def test_a_pattern_of_many_stars_takes_no_longer(tmp_path: Path) -> None:
+    touch(tmp_path, "/".join("d" * 40) + "/a.png")
+    assert list_images(f"{tmp_path}/" + "**/" * 40 + "*.png")  # every way to share out the levels took centuries
+    with pytest.raises(InputError, match="no file there"):
+        list_images(f"{tmp_path}/" + "**/" * 40 + "*.jpg")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ids"),
+    [
+        ("**/**", ["a.png", "s/b.png", "s/t/c.png"]),
+        ("**/t/**", ["s/t/c.png"]),
+        ("**/**/t/*.png", ["s/t/c.png"]),
+        ("**/s/**/*.png", ["s/b.png", "s/t/c.png"]),
+        ("*/**", ["s/b.png", "s/t/c.png"]),
+        ("**/c.png/**", []),
+        ("**/.h/*.png", [".h/d.png"]),
+    ],
+)
+def test_stars_among_other_parts(pattern: str, ids: list[str], tmp_path: Path) -> None:
+    touch(tmp_path, "a.png", "s/b.png", "s/t/c.png", ".h/d.png")
+    if ids:
+        assert [source.id for source in list_images(f"{tmp_path}/{pattern}")] == ids
+    else:
+        with pytest.raises(InputError, match="no file there"):
+            list_images(f"{tmp_path}/{pattern}")
