@@ -87,6 +87,11 @@ def list_images(images: Images, *, ids: IdRule = "relative") -> list[ImageSource
         )
     if isinstance(images, str | os.PathLike):
         return _from_place(_text(images), ids)
+    if not isinstance(images, Iterable):
+        raise InputError(
+            f"images={images!r}: give a folder, a pattern, an archive, a list file, paths or a mapping of id to path; "
+            f"got {type(images).__name__}"
+        )
     return _from_list([ListedPath(None, _text(path)) for path in images], Path(), ids, "the list of paths")
 
 
@@ -100,15 +105,15 @@ def _from_place(text: str, ids: IdRule) -> list[ImageSource]:
     if not text:
         raise InputError("images='': give a folder, a pattern, an archive, a list file or a path")
     path = Path(text)
-    if path.is_dir():
-        return _from_found(path, walk_folder(path), ids, text)
     if is_pattern(text) and not os.path.lexists(path):
         return _from_found(*find_by_pattern(text), ids, text)
-    if not path.exists():
-        raise InputError(f"images={text!r}: no such file or folder (looked for {path.absolute()})")
-    if not path.is_file():
-        raise InputError(f"images={text!r}: neither a folder nor a regular file")
     try:
+        if path.is_dir():
+            return _from_found(path, walk_folder(path), ids, text)
+        if not path.exists():
+            raise InputError(f"images={text!r}: no such file or folder (looked for {path.absolute()})")
+        if not path.is_file():
+            raise InputError(f"images={text!r}: neither a folder nor a regular file")
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
     except OSError as error:
@@ -138,11 +143,15 @@ def _from_list(listed: list[ListedPath], base: Path, ids: IdRule, given: str) ->
     for entry in listed:
         written = PurePath(entry.path).as_posix()
         path = base / entry.path
-        if path.is_dir():
-            below = sorted(walk_folder(path))
-            sources += [ImageSource(f"{written}/{f.relative}", path / f.relative, None, f.reason) for f in below]
-        else:
+        try:
+            below = sorted(walk_folder(path)) if path.is_dir() else None
+        except OSError as error:
+            sources.append(ImageSource(written, path, None, why_unreadable(error)))
+            continue
+        if below is None:
             sources.append(ImageSource(written, path, None, _reason(path)))
+        else:
+            sources += [ImageSource(f"{written}/{f.relative}", path / f.relative, None, f.reason) for f in below]
     return with_ids(_present(_some(sources, given), given), ids)
 
 
@@ -158,11 +167,14 @@ def _own_ids(listed: list[ListedPath], base: Path, ids: IdRule, given: str) -> l
 
 
 def _reason(path: Path) -> str | None:
-    if path.is_file():
-        return None
-    if path.is_dir():
-        return "a folder; a list with ids names files"
-    return "not a regular file" if path.exists() else _MISSING
+    try:
+        if path.is_file():
+            return None
+        if path.is_dir():
+            return "a folder; a list with ids names files"
+        return "not a regular file" if path.exists() else _MISSING
+    except OSError as error:  # a name longer than the system's, a folder that may not be entered
+        return why_unreadable(error)
 
 
 def _some(sources: list[ImageSource], given: str) -> list[ImageSource]:
