@@ -20,12 +20,13 @@ _LONGEST_MEMBER = 1 << 28  # a member is unpacked whole to see its first bytes
 
 @dataclass(frozen=True, slots=True)
 class ImageSource:
-    """Where the bytes of one image are; small, picklable, and opened only by ``read``.
+    r"""Where the bytes of one image are; small, picklable, and opened only by ``read``.
 
     Attributes
     ----------
     id : str
-        What the image is called everywhere: by default its relative POSIX path.
+        What the image is called everywhere: by default its relative POSIX path. Listed ids are valid Unicode:
+        bytes of a name that are no UTF-8 are written ``\xE9`` and the like.
     path : Path
         The file on disk; for a member of an archive, the archive.
     member : str or None

@@ -165,6 +165,12 @@ def test_a_dot_in_front_is_no_part_of_the_id(tmp_path: Path) -> None:
     assert (source.id, source.member, source.reason) == ("a/b.png", "./a/b.png", None)
 
 
+def test_names_of_a_tar_that_are_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.png")
+    (source,) = list_images(write_tar(tmp_path / "archive", {name: b"1"}))
+    assert (source.id, source.member, source.read()) == (r"caf\xE9.png", name, b"1")
+
+
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_links_devices_and_pipes_in_a_tar(mode: str, tmp_path: Path) -> None:
     path = tmp_path / "archive"

@@ -103,7 +103,12 @@ def test_paths_in_a_list_start_from_its_folder(photos: Path, monkeypatch: pytest
 def test_names_that_are_no_text_in_a_list(photos: Path) -> None:
     name = os.fsdecode(b"bad\xff.png")
     (photos / name).write_bytes((photos / "a.png").read_bytes())
-    assert listed(photos / "list.txt", b"bad\xff.png\n") == [(name, photos / name)]
+    assert listed(photos / "list.txt", b"bad\xff.png\n") == [(r"bad\xFF.png", photos / name)]
+    (source,) = list_images([photos / name])
+    assert source.id == f"{photos.as_posix()}/bad\\xFF.png"
+    assert decode(source.read()).width == 2
+    with pytest.raises(InputError, match=r"list\.csv.*valid Unicode.*save the list as UTF-8"):
+        listed(photos / "list.csv", b"caf\xe9,a.png\nb,b.png\n")
 
 
 def test_single_missing_files_are_the_ledger_s_matter(photos: Path) -> None:
