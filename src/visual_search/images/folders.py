@@ -98,14 +98,23 @@ def _is_unreadable_folder(found: FoundFile) -> bool:
 
 
 def _matches(names: list[str], wanted: list[str]) -> bool:
-    if not wanted:
-        return not names
-    if wanted[0] == "**":
-        passed = next((i for i, name in enumerate(names) if name.startswith(".")), len(names))
-        if len(wanted) == 1:  # something below is meant, not the folder that the parts before have named
-            return bool(names) and passed == len(names)
-        return any(_matches(names[skip:], wanted[1:]) for skip in range(passed + 1))
-    return bool(names) and _matches_part(names[0], wanted[0]) and _matches(names[1:], wanted[1:])
+    """Whether names match a pattern's parts, in time of the product of their numbers however many ``**`` there are."""
+    # reached[i]: the parts so far match the first i names.
+    reached = [True] + [False] * len(names)
+    for place, part in enumerate(wanted):
+        before, reached = reached, [False] * (len(names) + 1)
+        if part != "**":
+            for i, name in enumerate(names):
+                reached[i + 1] = before[i] and _matches_part(name, part)
+            continue
+        # At the end something below is meant, not the folder that the parts before have named.
+        last = place == len(wanted) - 1
+        passing = False
+        for i, here in enumerate(before):
+            passing = passing and not names[i - 1].startswith(".")
+            reached[i] = passing if last else passing or here
+            passing = passing or here
+    return reached[-1]
 
 
 def _matches_part(name: str, part: str) -> bool:

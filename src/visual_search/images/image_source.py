@@ -20,12 +20,13 @@ _LONGEST_MEMBER = 1 << 28  # a member is unpacked whole to see its first bytes
 
 @dataclass(frozen=True, slots=True)
 class ImageSource:
-    """Where the bytes of one image are; small, picklable, and opened only by ``read``.
+    r"""Where the bytes of one image are; small, picklable, and opened only by ``read``.
 
     Attributes
     ----------
     id : str
-        What the image is called everywhere: by default its relative POSIX path.
+        What the image is called everywhere: by default its relative POSIX path. Listed ids are valid Unicode:
+        bytes of a name that are no UTF-8 are written ``\xE9`` and the like.
     path : Path
         The file on disk; for a member of an archive, the archive.
     member : str or None
@@ -72,8 +73,9 @@ class ImageSource:
     def stamp(self) -> str:
         """What differs when the content does, without reading it.
 
-        Size and time of change in nanoseconds for a file, looked up now; size and CRC-32 (zip) or size and time in
-        seconds (tar) for a member, as listed. ``"unreadable"`` where there is nothing to look at.
+        Size and time of change in nanoseconds for a file, looked up now. For a member, as listed: size and CRC-32
+        in a zip; in a tar, which has no checksums, size, time in seconds, and size and time of change of the tar.
+        ``"unreadable"`` where there is nothing to look at.
         """
         if self.entry is not None:
             return f"{self.entry.size}#{self.entry.mark}"

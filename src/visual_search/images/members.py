@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from visual_search.images.id_texts import id_text
 from visual_search.images.side_files import side_file_reason
 
 __all__ = ["Member", "Storage", "name_reason"]
@@ -31,7 +32,8 @@ class Member:
     packed, size : int
         Bytes in the archive and unpacked, as the archive states them.
     mark : str
-        What changes when the content does: the CRC-32 in a zip, the time of change in a tar.
+        What changes when the content does: the CRC-32 in a zip; in a tar the member's time of change, and the
+        archive's own size and time of change.
     """
 
     name: str
@@ -44,8 +46,8 @@ class Member:
 
     @property
     def id(self) -> str:
-        """Relative POSIX path without ``./``; the name as written where it is no such path."""
-        return self.name if _place_reason(self.name) else posixpath.normpath(self.name)
+        """Relative POSIX path without ``./``, the name as written where it is no such path; valid Unicode."""
+        return id_text(self.name if _place_reason(self.name) else posixpath.normpath(self.name))
 
 
 def name_reason(name: str) -> str | None:

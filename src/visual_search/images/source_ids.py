@@ -10,6 +10,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Literal, TypeAlias
 
 from visual_search.errors import DuplicateIdError, InputError, first_few
+from visual_search.images.id_texts import id_text, is_valid_text
 from visual_search.images.image_source import ImageSource
 
 __all__ = ["IdRule", "check_distinct", "with_ids"]
@@ -64,6 +65,8 @@ def _named(source: ImageSource, name: object) -> ImageSource:
         return source
     if not isinstance(name, str) or not name:
         raise InputError(f"ids: {name!r} for {source.id!r}; ids of images are non-empty strings")
+    if not is_valid_text(name):
+        raise InputError(f"ids: {name!r} for {source.id!r}; ids of images are valid Unicode")
     return replace(source, id=name)
 
 
@@ -86,7 +89,8 @@ def _by_mapping(sources: Sequence[ImageSource], ids: Mapping[str, str | os.PathL
     names: dict[ImageSource, str] = {}
     absent, twice = [], []
     for name, path in ids.items():
-        source = found.get(PurePath(path).as_posix()) or found.get(str(Path(path)))
+        source = found.get(id_text(PurePath(path).as_posix())) or found.get(str(Path(path)))
+        source = source or found.get(PurePath(path).as_posix())  # as an earlier listing wrote it
         if source is None:
             absent.append(os.fspath(path))
         elif source in names:

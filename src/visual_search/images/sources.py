@@ -10,6 +10,7 @@ from typing import TypeAlias
 from visual_search.errors import InputError, first_few
 from visual_search.images.archives import list_members
 from visual_search.images.folders import FoundFile, find_by_pattern, is_pattern, walk_folder
+from visual_search.images.id_texts import id_text, is_valid_text
 from visual_search.images.image_source import ImageSource
 from visual_search.images.path_lists import ListedPath, read_path_list
 from visual_search.images.reading import why_unreadable
@@ -31,7 +32,7 @@ _HEAD = 512  # a tar shows itself at byte 257
 
 
 def list_images(images: Images, *, ids: IdRule = "relative") -> list[ImageSource]:
-    """List every file that may be an image, without decoding any.
+    r"""List every file that may be an image, without decoding any.
 
     Content decides what is an image, not a name, so every regular file is listed; what is none lands in the ledger
     with its reason when it is read and decoded. Hidden files, systems' side files, pipes, devices, links to folders
@@ -62,7 +63,8 @@ def list_images(images: Images, *, ids: IdRule = "relative") -> list[ImageSource
     Returns
     -------
     list of ImageSource
-        Sorted by relative path, code point by code point; lists and mappings in their own order.
+        Sorted by relative path, code point by code point; lists and mappings in their own order. Bytes of names
+        that are no UTF-8 stand in ids as ``\xE9`` and the like (see ``id_texts``); ``path`` keeps the name itself.
 
     Raises
     ------
@@ -87,6 +89,11 @@ def list_images(images: Images, *, ids: IdRule = "relative") -> list[ImageSource
         )
     if isinstance(images, str | os.PathLike):
         return _from_place(_text(images), ids)
+    if not isinstance(images, Iterable):
+        raise InputError(
+            f"images={images!r}: give a folder, a pattern, an archive, a list file, paths or a mapping of id to path; "
+            f"got {type(images).__name__}"
+        )
     return _from_list([ListedPath(None, _text(path)) for path in images], Path(), ids, "the list of paths")
 
 
@@ -100,15 +107,15 @@ def _from_place(text: str, ids: IdRule) -> list[ImageSource]:
     if not text:
         raise InputError("images='': give a folder, a pattern, an archive, a list file or a path")
     path = Path(text)
-    if path.is_dir():
-        return _from_found(path, walk_folder(path), ids, text)
     if is_pattern(text) and not os.path.lexists(path):
         return _from_found(*find_by_pattern(text), ids, text)
-    if not path.exists():
-        raise InputError(f"images={text!r}: no such file or folder (looked for {path.absolute()})")
-    if not path.is_file():
-        raise InputError(f"images={text!r}: neither a folder nor a regular file")
     try:
+        if path.is_dir():
+            return _from_found(path, walk_folder(path), ids, text)
+        if not path.exists():
+            raise InputError(f"images={text!r}: no such file or folder (looked for {path.absolute()})")
+        if not path.is_file():
+            raise InputError(f"images={text!r}: neither a folder nor a regular file")
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
     except OSError as error:
@@ -117,7 +124,7 @@ def _from_place(text: str, ids: IdRule) -> list[ImageSource]:
         sources = [ImageSource(m.id, path, m.name, m.reason, m) for m in list_members(path, archive)]
         return with_ids(sorted(_some(sources, text), key=lambda source: source.id), ids)
     if image_format(head):
-        return with_ids([ImageSource(path.name, path)], ids)
+        return with_ids([ImageSource(id_text(path.name), path)], ids)
     if path.suffix.lower() in _IMAGE_SUFFIXES:
         raise InputError(f"images={text!r}: not an image: {what_it_is(head)}")
     return _from_list(read_path_list(path), path.parent, ids, text)
@@ -125,10 +132,10 @@ def _from_place(text: str, ids: IdRule) -> list[ImageSource]:
 
 def _from_found(root: Path, found: Iterable[FoundFile], ids: IdRule, given: str) -> list[ImageSource]:
     try:
-        sources = [ImageSource(file.relative, root / file.relative, None, file.reason) for file in sorted(found)]
+        sources = [ImageSource(id_text(f.relative), root / f.relative, None, f.reason) for f in found]
     except OSError as error:
         raise InputError(f"images={given!r}: {root} {why_unreadable(error)}") from error
-    return with_ids(_some(sources, given), ids)
+    return with_ids(sorted(_some(sources, given), key=lambda source: source.id), ids)
 
 
 def _from_list(listed: list[ListedPath], base: Path, ids: IdRule, given: str) -> list[ImageSource]:
@@ -136,13 +143,19 @@ def _from_list(listed: list[ListedPath], base: Path, ids: IdRule, given: str) ->
         return _own_ids(listed, base, ids, given)
     sources = []
     for entry in listed:
-        written = PurePath(entry.path).as_posix()
+        written = id_text(PurePath(entry.path).as_posix())
         path = base / entry.path
-        if path.is_dir():
-            below = sorted(walk_folder(path))
-            sources += [ImageSource(f"{written}/{f.relative}", path / f.relative, None, f.reason) for f in below]
-        else:
+        try:
+            below = sorted(walk_folder(path)) if path.is_dir() else None
+        except OSError as error:
+            sources.append(ImageSource(written, path, None, why_unreadable(error)))
+            continue
+        if below is None:
             sources.append(ImageSource(written, path, None, _reason(path)))
+        else:
+            sources += [
+                ImageSource(f"{written}/{id_text(f.relative)}", path / f.relative, None, f.reason) for f in below
+            ]
     return with_ids(_present(_some(sources, given), given), ids)
 
 
@@ -152,17 +165,25 @@ def _own_ids(listed: list[ListedPath], base: Path, ids: IdRule, given: str) -> l
     nameless = [entry.path for entry in listed if not isinstance(entry.id, str) or not entry.id]
     if nameless:
         raise InputError(f"{given}: ids of images are non-empty strings; there is none for {first_few(nameless)}")
+    broken = [entry.id for entry in listed if not is_valid_text(str(entry.id))]
+    if broken:
+        raise InputError(
+            f"{given}: ids of images are valid Unicode; not so {first_few(broken)}; save the list as UTF-8"
+        )
     sources = [ImageSource(str(e.id), base / e.path, None, _reason(base / e.path)) for e in listed]
     check_distinct(sources, "own")
     return _present(_some(sources, given), given)
 
 
 def _reason(path: Path) -> str | None:
-    if path.is_file():
-        return None
-    if path.is_dir():
-        return "a folder; a list with ids names files"
-    return "not a regular file" if path.exists() else _MISSING
+    try:
+        if path.is_file():
+            return None
+        if path.is_dir():
+            return "a folder; a list with ids names files"
+        return "not a regular file" if path.exists() else _MISSING
+    except OSError as error:  # a name longer than the system's, a folder that may not be entered
+        return why_unreadable(error)
 
 
 def _some(sources: list[ImageSource], given: str) -> list[ImageSource]:

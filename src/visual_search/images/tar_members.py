@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, BinaryIO, Self, cast
 
-from visual_search.errors import FileFormatError
+from visual_search.images.archive_limits import most_unpacked, swollen
 from visual_search.images.members import Member, Storage, name_reason
 from visual_search.images.reading import open_regular
 from visual_search.images.signatures import ArchiveFormat
@@ -24,20 +24,30 @@ __all__ = ["list_tar", "read_tar_member"]
 
 _STORAGES: dict[ArchiveFormat, Storage] = {"tar": "tar", "gzip": "tar.gz", "bzip2": "tar.bz2", "xz": "tar.xz"}
 
-# Photographs hardly pack at all and drawings some tenfold; an archive that unpacks to more than this is a trap.
-_MOST_TIMES = 200
-_FREE_BYTES = 64 << 20
 _BLOCK = 1 << 20
+# Headers that hold a long name or further fields of the next one; such a text is read whole.
+_TEXT_TYPES = frozenset(
+    {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
+)
+_LONGEST_TEXT = 1 << 20
 
 
 def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
     """Members that are no folders, from one pass over the headers (of the unpacked stream, for a packed tar)."""
     with path.open("rb") as file:
         packed = kind != "tar"
+        status = os.fstat(file.fileno())
+        # A tar has no checksums, and its times are whole seconds, often all 0.
+        stamp = f"{status.st_size}@{status.st_mtime_ns}"
+        end = most_unpacked(status.st_size) if packed else status.st_size
         source = cast("IO[bytes]", _Unpacking(file, _STORAGES[kind], path)) if packed else file
         with tarfile.open(fileobj=source, mode="r|" if packed else "r:", tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
                 archive.members = []  # type: ignore[attr-defined] # 100,000 headers need not be kept
+                if archive.offset > end:  # a packed stream would be read to that place, however far
+                    if packed:
+                        raise swollen(path)
+                    raise tarfile.ReadError(f"{info.name!r} says it has {info.size} bytes, more than there are")
                 if not info.isdir():
                     yield Member(
                         name=info.name,
@@ -46,21 +56,44 @@ def list_tar(path: Path, kind: ArchiveFormat) -> Iterator[Member]:
                         offset=info.offset_data,
                         packed=info.size,
                         size=info.size,
-                        mark=str(int(info.mtime)),
+                        mark=f"{int(info.mtime)} in {stamp}",
                     )
 
 
 class _StrictHeader(tarfile.TarInfo):
-    """A header that must be whole: the standard library takes a damaged one for the archive's end."""
+    """A header that must be whole and lead onwards.
+
+    The standard library takes a damaged one for the archive's end, and goes back by a size below zero for ever.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        _check_size(header)
+        if header.type in _TEXT_TYPES and header.size > _LONGEST_TEXT:
+            raise tarfile.ReadError(f"a name or header of {header.size} bytes")
+        return header
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> Self:
+        start = tarfile_.offset
         try:
-            return super().fromtarfile(tarfile_)
+            header = super().fromtarfile(tarfile_)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined] # a block of zeros: the true end
             raise
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(f"no end mark, but {error} at byte {tarfile_.offset}") from error
+        except RecursionError as error:
+            raise tarfile.ReadError(f"too many headers for one member at byte {start}") from error
+        _check_size(header)  # again: an extended header may have said another
+        if tarfile_.offset <= start:
+            raise tarfile.ReadError(f"the member at byte {start} leads back to byte {tarfile_.offset}")
+        return header
+
+
+def _check_size(header: tarfile.TarInfo) -> None:
+    if header.size < 0:
+        raise tarfile.ReadError(f"{header.name!r} says it has {header.size} bytes")
 
 
 def _reason(info: tarfile.TarInfo) -> str | None:
@@ -95,17 +128,14 @@ class _Unpacking:
     def __init__(self, file: BinaryIO, storage: Storage, path: Path) -> None:
         self._stream = cast("IO[bytes]", _OPENERS[storage](file))
         self._path = path
-        self._most = _MOST_TIMES * os.fstat(file.fileno()).st_size + _FREE_BYTES
+        self._most = most_unpacked(os.fstat(file.fileno()).st_size)
         self._read = 0
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         self._read += len(data)
         if self._read > self._most:
-            raise FileFormatError(
-                f"{self._path}: unpacks to more than {_MOST_TIMES} times its size, which images do not; "
-                "if you trust it, unpack it and give the folder"
-            )
+            raise swollen(self._path)
         return data
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import os
 import stat
 import struct
 import zipfile
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from visual_search.errors import UndecodableImageError
+from visual_search.images.archive_limits import most_unpacked, swollen
 from visual_search.images.members import Member, Storage, name_reason
 from visual_search.images.reading import open_regular
 
@@ -27,8 +29,12 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 def list_zip(path: Path) -> Iterator[Member]:
     """Members that are no folders, from the archive's directory alone."""
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
+    with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
+        if sum(info.file_size for info in infos) > most_unpacked(os.fstat(file.fileno()).st_size):
+            raise swollen(path)
+        _check_apart(infos, archive.start_dir)
+        for info in infos:
             if not info.is_dir():
                 yield Member(
                     name=info.filename,
@@ -39,6 +45,16 @@ def list_zip(path: Path) -> Iterator[Member]:
                     size=info.file_size,
                     mark=f"{info.CRC:08x}",
                 )
+
+
+def _check_apart(infos: list[zipfile.ZipInfo], end: int) -> None:
+    """Refuse members that share bytes, by which a small file holds any number of large pictures."""
+    after, beginning = "the archive's directory", end
+    for info in sorted(infos, key=lambda info: info.header_offset, reverse=True):
+        # Names and extra fields come between, but their lengths are known only from the place itself.
+        if info.header_offset + _LOCAL_HEADER.size + info.compress_size > beginning:
+            raise zipfile.BadZipFile(f"{info.filename!r} overlaps {after}")
+        after, beginning = repr(info.filename), info.header_offset
 
 
 def _reason(info: zipfile.ZipInfo) -> str | None:

@@ -20,6 +20,7 @@ import pytest
 from PIL import Image
 
 from visual_search.errors import FileFormatError, InputError, UndecodableImageError
+from visual_search.images import archive_limits
 from visual_search.images.decoding import decode
 from visual_search.images.sources import ImageSource, list_images
 
@@ -102,11 +103,23 @@ def test_threads_read_side_by_side(kind: str, tmp_path: Path) -> None:
 
 @each_kind
 def test_the_stamp_of_a_member_is_known_without_reading_and_changes(kind: str, tmp_path: Path) -> None:
-    before = {s.id: s.stamp for s in list_images(WRITERS[kind](tmp_path / "one", FILES))}
-    again = {s.id: s.stamp for s in list_images(WRITERS[kind](tmp_path / "two", FILES))}
+    path = WRITERS[kind](tmp_path / "one", FILES)
+    before = {s.id: s.stamp for s in list_images(path)}
+    assert {s.id: s.stamp for s in list_images(path)} == before
     changed = {s.id: s.stamp for s in list_images(WRITERS[kind](tmp_path / "three", {**FILES, "a/1.png": b"ones"}))}
-    assert before == again
-    assert {name for name in before if before[name] != changed[name]} == {"a/1.png"}
+    # A tar tells only that some member has changed, a zip which.
+    altered = {"a/1.png"} if kind.startswith("zip") else set(FILES)
+    assert {name for name in before if before[name] != changed[name]} == altered
+
+
+@each_kind
+def test_other_content_under_the_same_names_sizes_and_times_is_noticed(kind: str, tmp_path: Path) -> None:
+    path = WRITERS[kind](tmp_path / "archive", {"a.png": b"old!"})
+    os.utime(path, ns=(10, 10))
+    before = list_images(path)[0].stamp
+    WRITERS[kind](path, {"a.png": b"new!"})
+    os.utime(path, ns=(11, 11))
+    assert list_images(path)[0].stamp != before
 
 
 @each_kind
@@ -150,6 +163,12 @@ def test_a_member_that_leads_out_is_left_out_and_named(kind: str, name: str, rea
 def test_a_dot_in_front_is_no_part_of_the_id(tmp_path: Path) -> None:
     (source,) = list_images(write_tar(tmp_path / "archive", {"./a/b.png": b"1"}))
     assert (source.id, source.member, source.reason) == ("a/b.png", "./a/b.png", None)
+
+
+def test_names_of_a_tar_that_are_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.png")
+    (source,) = list_images(write_tar(tmp_path / "archive", {name: b"1"}))
+    assert (source.id, source.member, source.read()) == (r"caf\xE9.png", name, b"1")
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
@@ -277,9 +296,7 @@ def test_a_packed_file_that_is_no_tar(pack: Callable[[bytes], bytes], tmp_path: 
 
 
 def test_a_tar_that_swells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from visual_search.images import tar_members
-
-    monkeypatch.setattr(tar_members, "_FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(archive_limits, "_FREE_BYTES", 1 << 20)
     path = write_tar(tmp_path / "archive", {"a.bin": bytes(8 << 20)}, "w:gz")
     with pytest.raises(FileFormatError, match="unpacks to more than 200 times its size"):
         list_images(path)
@@ -312,3 +329,62 @@ def test_long_and_foreign_names_in_every_kind(tmp_path: Path) -> None:
         sources = list_images(write(tmp_path / "archive", {name: name.encode() for name in names}))
         assert {source.id for source in sources} == set(names), kind
         assert all(source.read() == source.id.encode() for source in sources)
+
+
+def tar_header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
+    """A header with any size, in base 256 as GNU tar writes what octal digits cannot."""
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    header = bytearray(info.tobuf(tarfile.USTAR_FORMAT))
+    header[124:136] = size.to_bytes(12, "big", signed=True) if size < 0 else b"\x80" + size.to_bytes(11, "big")
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def pax_header(fields: dict[str, str]) -> bytes:
+    return tarfile.TarInfo.create_pax_global_header(fields)
+
+
+TAR_END = bytes(10240)
+HOSTILE_TARS = {
+    "a size below zero": tar_header("a.png", -512) + TAR_END,
+    "a size far below zero": tar_header("fine.png", 0) + tar_header("a.png", -1024) + TAR_END,
+    "a name of a size below zero": tar_header("a.png", -512, tarfile.GNUTYPE_LONGNAME) + TAR_END,
+    "fields of a size below zero": tar_header("a.png", -512, tarfile.XHDTYPE) + TAR_END,
+    "a size below zero in the fields": pax_header({"size": "-1536"}) + tar_header("a.png", 0) + TAR_END,
+    "a size without end": tar_header("a.png", 1 << 70) + TAR_END,
+    "a name without end": tar_header("a.png", 1 << 21, tarfile.GNUTYPE_LONGNAME) + bytes(1 << 22),
+    "headers of headers": tar_header("a", 0, tarfile.XHDTYPE) * 3000 + tar_header("a.png", 0) + TAR_END,
+}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("data", HOSTILE_TARS.values(), ids=HOSTILE_TARS)
+def test_a_tar_whose_sizes_lead_nowhere_is_refused_at_once(
+    data: bytes, pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "archive.tar"
+    path.write_bytes(pack(data))
+    with pytest.raises(FileFormatError, match=r"archive\.tar: (no (tar|gzip) archive that can be|unpacks to more)"):
+        list_images(path)
+
+
+def test_a_zip_that_swells_is_refused_when_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{n}.png": bytes(1 << 20) for n in range(8)}
+    path = write_zip(tmp_path / "archive.zip", files)
+    assert len(list_images(path)) == 8  # up to 64 MiB any archive may have
+    monkeypatch.setattr(archive_limits, "_FREE_BYTES", 1 << 20)
+    with pytest.raises(FileFormatError, match=r"archive\.zip: unpacks to more than 200 times its size"):
+        list_images(path)
+
+
+def test_members_of_a_zip_that_share_bytes_are_refused(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "archive.zip", {f"{n}.png": os.urandom(500) for n in range(3)})
+    data = bytearray(path.read_bytes())
+    last = data.rindex(b"PK\x01\x02")
+    second = data.rindex(b"PK\x01\x02", 0, last)
+    data[last + 42 : last + 46] = data[second + 42 : second + 46]
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=r"archive\.zip: .*'1\.png' overlaps '2\.png'|'2\.png' overlaps '1"):
+        list_images(path)

@@ -167,10 +167,30 @@ def test_odd_names_survive(name: str, tmp_path: Path) -> None:
 
 
 def test_names_that_are_no_text_survive(tmp_path: Path) -> None:
-    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff\xfe.jpg")).write_bytes(b"x")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff\xfe.jpg")).write_bytes(b"P5 1 1 255 ?")
     (source,) = list_images(tmp_path)
-    assert os.fsencode(source.id) == b"bad\xff\xfe.jpg"
-    assert pickle.loads(pickle.dumps(source)).read() == b"x"
+    assert source.id == r"bad\xFF\xFE.jpg"
+    assert os.fsencode(source.path.name) == b"bad\xff\xfe.jpg"
+    assert pickle.loads(pickle.dumps(source)).read() == b"P5 1 1 255 ?"
+    (alone,) = list_images(source.path)
+    assert (alone.id, alone.path) == (source.id, source.path)
+
+
+def test_a_name_that_looks_like_an_escaped_one_keeps_an_id_of_its_own(tmp_path: Path) -> None:
+    contents = {os.fsdecode(b"\xe9.png"): b"1", r"\xE9.png": b"2", r"\x5CxE9.png": b"3", r"\d.png": b"4"}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    assert {source.id: source.read() for source in list_images(tmp_path)} == {
+        r"\xE9.png": b"1",
+        r"\x5CxE9.png": b"2",
+        r"\x5Cx5CxE9.png": b"3",
+        r"\d.png": b"4",
+    }
+    own = {"one": os.fsdecode(b"\xe9.png"), "two": r"\xE9.png"}
+    named = {source.id: source for source in list_images(tmp_path, ids=own)}
+    assert named["one"].read() == b"1"
+    with pytest.raises(InputError, match="valid Unicode"):
+        list_images(tmp_path, ids=lambda name: name + "\udce9")
 
 
 def test_a_file_longer_than_allowed_is_not_read(tmp_path: Path) -> None:
@@ -297,3 +317,31 @@ def test_listing_opens_nothing_and_is_small(tmp_path: Path, monkeypatch: pytest.
     assert len(sources) == 500
     assert touched == [tmp_path]
     assert len(pickle.dumps(sources)) < 500 * 300
+
+
+def test_a_pattern_of_many_stars_takes_no_longer(tmp_path: Path) -> None:
+    touch(tmp_path, "/".join("d" * 40) + "/a.png")
+    assert list_images(f"{tmp_path}/" + "**/" * 40 + "*.png")  # every way to share out the levels took centuries
+    with pytest.raises(InputError, match="no file there"):
+        list_images(f"{tmp_path}/" + "**/" * 40 + "*.jpg")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ids"),
+    [
+        ("**/**", ["a.png", "s/b.png", "s/t/c.png"]),
+        ("**/t/**", ["s/t/c.png"]),
+        ("**/**/t/*.png", ["s/t/c.png"]),
+        ("**/s/**/*.png", ["s/b.png", "s/t/c.png"]),
+        ("*/**", ["s/b.png", "s/t/c.png"]),
+        ("**/c.png/**", []),
+        ("**/.h/*.png", [".h/d.png"]),
+    ],
+)
+def test_stars_among_other_parts(pattern: str, ids: list[str], tmp_path: Path) -> None:
+    touch(tmp_path, "a.png", "s/b.png", "s/t/c.png", ".h/d.png")
+    if ids:
+        assert [source.id for source in list_images(f"{tmp_path}/{pattern}")] == ids
+    else:
+        with pytest.raises(InputError, match="no file there"):
+            list_images(f"{tmp_path}/{pattern}")

@@ -103,7 +103,12 @@ def test_paths_in_a_list_start_from_its_folder(photos: Path, monkeypatch: pytest
 def test_names_that_are_no_text_in_a_list(photos: Path) -> None:
     name = os.fsdecode(b"bad\xff.png")
     (photos / name).write_bytes((photos / "a.png").read_bytes())
-    assert listed(photos / "list.txt", b"bad\xff.png\n") == [(name, photos / name)]
+    assert listed(photos / "list.txt", b"bad\xff.png\n") == [(r"bad\xFF.png", photos / name)]
+    (source,) = list_images([photos / name])
+    assert source.id == f"{photos.as_posix()}/bad\\xFF.png"
+    assert decode(source.read()).width == 2
+    with pytest.raises(InputError, match=r"list\.csv.*valid Unicode.*save the list as UTF-8"):
+        listed(photos / "list.csv", b"caf\xe9,a.png\nb,b.png\n")
 
 
 def test_single_missing_files_are_the_ledger_s_matter(photos: Path) -> None:
@@ -235,3 +240,50 @@ def test_a_long_list_is_reported_briefly(photos: Path) -> None:
         list_images(photos / "list.json")
     assert "1000 problems" in str(caught.value)
     assert "and 950 more" in str(caught.value)
+
+
+@pytest.mark.parametrize("list_file", ["list.txt", "list.csv"])
+def test_an_entry_that_cannot_be_looked_at_costs_no_other(
+    list_file: str, photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["a.png", "n" * 300 + ".png", "closed/x.png", "closed", "b.png"]
+    with_ids = list_file.endswith("csv")
+    (photos / list_file).write_text(
+        "".join(f"id of {name},{name}\n" if with_ids else f"{name}\n" for name in names)
+    )
+    look, scan = Path.stat, os.scandir
+
+    def closed(path: Path, **options: bool) -> os.stat_result:
+        if path.parent.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return look(path, **options)
+
+    def unlisted(path: str) -> object:
+        if "closed" in path:
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    (photos / "closed").mkdir()
+    monkeypatch.setattr(Path, "stat", closed)
+    monkeypatch.setattr(os, "scandir", unlisted)
+    denied = "cannot be read: Permission denied"
+    folder = "a folder; a list with ids names files" if with_ids else denied
+    assert [source.reason for source in list_images(photos / list_file)] == [
+        None,
+        "cannot be read: File name too long",
+        denied,
+        folder,
+        None,
+    ]
+
+
+@pytest.mark.usefixtures("photos")
+def test_a_place_whose_name_is_too_long() -> None:
+    with pytest.raises(InputError, match="cannot be read: File name too long"):
+        list_images("n" * 300)
+
+
+@pytest.mark.parametrize("wrong", [None, 7, 1.5])
+def test_what_is_neither_a_place_nor_several(wrong: object) -> None:
+    with pytest.raises(InputError, match=rf"images={wrong}: give a folder, .*; got {type(wrong).__name__}"):
+        list_images(wrong)  # type: ignore[arg-type]
