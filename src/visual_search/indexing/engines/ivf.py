@@ -16,6 +16,7 @@ from visual_search.indexing.engines.faiss_engine import FaissEngine
 from visual_search.indexing.engines.faiss_files import read_faiss
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.settings import Setting
+from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
 
 __all__ = ["IvfEngine", "lists_for", "stored_ids"]
 
@@ -46,7 +47,8 @@ class IvfEngine(FaissEngine):
     which then looks at the training vectors' number). The centres stay as they are while vectors come and go.
 
     A search returns what the ``nprobe`` nearest lists hold, so a list may be shorter than k although the index has
-    more. ``nprobe = nlist`` looks everywhere. Where the rule makes fewer lists than ``nprobe``, ``nprobe`` is
+    more; within them equal scores are in row order at every k. ``nprobe = nlist`` looks everywhere.
+    Where the rule makes fewer lists than ``nprobe``, ``nprobe`` is
     lowered to their number. Removal is real.
 
     Under ``ip`` and ``cosine`` the centres are kept at unit length.
@@ -171,10 +173,13 @@ class IvfEngine(FaissEngine):
 
     def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
         """Nearest rows and scores among the lists looked into."""
-        import faiss
-
         if not len(self) or not len(queries):
             return nothing_found(len(queries), k)
+        return nearest_past_ties(self._nearest, queries, k, len(self))
+
+    def _nearest(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
+        import faiss
+
         asked = faiss.SearchParametersIVF(nprobe=self._settings["nprobe"])
         values, rows = self._structure.search(queries, k, params=asked)
         return in_order(rows, scores_from(self._metric, values, rows))
