@@ -404,3 +404,23 @@ def test_a_reader_beside_a_saver_sees_one_whole_index(saved: Path) -> None:
         reader.join()
     assert not wrong
     assert seen <= versions
+
+
+def test_saving_leaves_alone_what_the_lock_file_links_to(saved: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("kept")
+    (saved / ".lock").unlink()
+    (saved / ".lock").symlink_to(precious)
+    with pytest.raises(InputError, match="is a link"):
+        filled(3).save(saved)
+    assert precious.read_text() == "kept"
+    assert len(VectorIndex.open(saved)) == 50
+
+
+def test_saving_does_not_empty_a_second_name_of_another_file(saved: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("kept")
+    (saved / ".lock").unlink()
+    (saved / ".lock").hardlink_to(precious)
+    filled(3).save(saved)
+    assert precious.read_text() == "kept"
