@@ -289,11 +289,12 @@ class VectorIndex:
             As for ``add``.
         """
         depth = checked_depth(k)
-        if depth > len(self):
-            raise DepthError(f"k: got {depth}, but the index holds {len(self)} items; k may be 1..{len(self)}")
         queries = None if query_ids is None else Ids(query_ids, what="queries")
-        ready = self.ready(vectors, queries)
         with self.moment() as moment:
+            count = len(moment)
+            if depth > count:
+                raise DepthError(f"k: got {depth}, but the index holds {count} items; k may be 1..{count}")
+            ready = self.ready(vectors, queries)  # inside: a load must not come between check and search
             found = moment.nearest(ready, depth)
         return ragged_ranking(Ids(range(len(ready))) if queries is None else queries, found.items, [(found, None)])
 
