@@ -13,7 +13,7 @@ from visual_search.errors import DuplicateIdError, FileFormatError, InputError, 
 from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
-from visual_search.indexing.engines.faiss_files import read_faiss
+from visual_search.indexing.engines.faiss_files import read_faiss, write_faiss
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.settings import Setting
 from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
@@ -186,9 +186,7 @@ class IvfEngine(FaissEngine):
 
     def save(self, path: Path) -> None:
         """Write one FAISS file; its ids are the rows."""
-        import faiss
-
-        faiss.write_index(self._structure, str(path))
+        write_faiss(self._structure, path)
 
     @classmethod
     def load(cls, path: Path, *, metric: Metric, settings: Settings) -> Self:
