@@ -428,3 +428,10 @@ def test_growing_by_small_steps_costs_what_is_added(monkeypatch: pytest.MonkeyPa
         index.search([[1, 1]], 1)
     assert index.vocabulary._column is column
     assert copied < 10 * 2000
+
+
+def test_fewer_lists_than_the_default_nprobe_lower_it() -> None:
+    index = VectorIndex(engine="ivf", nlist=4)
+    assert (index.settings["nlist"], index.settings["nprobe"]) == (4, 4)
+    index.add([f"x{number}" for number in range(200)], np.random.default_rng(0).normal(size=(200, 3)))
+    assert index.settings["nprobe"] == 4

@@ -48,8 +48,8 @@ class IvfEngine(FaissEngine):
 
     A search returns what the ``nprobe`` nearest lists hold, so a list may be shorter than k although the index has
     more; within them equal scores are in row order at every k. ``nprobe = nlist`` looks everywhere.
-    Where the rule makes fewer lists than ``nprobe``, ``nprobe`` is
-    lowered to their number. Removal is real.
+    Where there are fewer lists than ``nprobe`` and
+    the rule made them, or ``nprobe`` was left to its default, ``nprobe`` is lowered to their number. Removal is real.
 
     Under ``ip`` and ``cosine`` the centres are kept at unit length.
     """
@@ -63,6 +63,8 @@ class IvfEngine(FaissEngine):
 
     def __init__(self, *, dimension: int, metric: Metric, settings: Settings | None = None) -> None:
         super().__init__(dimension=dimension, metric=metric, settings=settings)
+        if self._settings["nlist"] and "nprobe" not in (settings or {}):
+            self._settings["nprobe"] = min(self._settings["nprobe"], self._settings["nlist"])
         self._check_probes(self._settings["nprobe"], self._settings["nlist"])
         self._structure = self._untrained(max(1, self._settings["nlist"]))
         self._rows = FaissRows()
