@@ -84,7 +84,7 @@ class IvfEngine(FaissEngine):
         if lists and probes > lists:
             raise InputError(f"nprobe: got {probes}, but there are {lists} lists; nprobe may be 1..{lists}")
 
-    def configure(self, **settings: int | float | str | bool) -> None:
+    def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change ``nprobe``."""
         before = dict(self._settings)
         super().configure(**settings)
