@@ -22,6 +22,10 @@ __all__ = ["IdTable"]
 
 Int64Array = npt.NDArray[np.int64]
 
+# A table holds eight bytes for each row ever given: a file's word alone must not make it take all memory.
+_ROWS_ALWAYS_HELD = 1 << 26
+_ROWS_PER_ID = 1024
+
 
 class IdTable:
     """Ids of live rows, and the vocabulary that rankings share.
@@ -143,11 +147,20 @@ class IdTable:
             record = json.loads(path.read_text("ascii"))
             ids = Ids(record["ids"], what="index")
             rows = None if record["rows"] is None else np.array(record["rows"], dtype=np.int64)
-            next_row = int(record["next_row"])
-        except (ValueError, KeyError, TypeError, InputError) as error:
+            next_row = record["next_row"]
+        except RecursionError:
+            raise FileFormatError(f"{path}: nested too deeply for ids; take the folder from a backup") from None
+        except (ValueError, KeyError, TypeError, OverflowError, InputError) as error:
             raise FileFormatError(
                 f"{path}: not the ids of an index ({error}); take the folder from a backup"
             ) from error
+        if type(next_row) is not int:
+            raise FileFormatError(f"{path}: next_row is {next_row!r}, no number; take the folder from a backup")
+        if next_row > max(_ROWS_ALWAYS_HELD, _ROWS_PER_ID * len(ids)):
+            raise FileFormatError(
+                f"{path}: next_row is {next_row:,} for {len(ids):,} ids; no index removes so much; take the "
+                "folder from a backup"
+            )
         fits = next_row == len(ids) if rows is None else _may_be_rows(rows, len(ids), next_row)
         if not fits:
             raise FileFormatError(f"{path}: {len(ids)} ids do not fit its rows; take the folder from a backup")

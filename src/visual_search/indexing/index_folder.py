@@ -153,7 +153,14 @@ def _only_saver(path: Path) -> Iterator[None]:
     except ImportError:  # no such locks on this system: two savers at once are the caller's to avoid
         yield
         return
-    with path.open("wb") as stream:
+    try:
+        # Opened as it is, never emptied: whatever stands under that name keeps its content.
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if path.is_symlink():
+            raise InputError(f"path: {path} is a link, and a lock file is none; delete the link") from error
+        raise
+    with os.fdopen(descriptor, "rb+", buffering=0) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

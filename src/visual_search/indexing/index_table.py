@@ -28,6 +28,7 @@ from visual_search.indexing.index_files import (
     load_parts,
     save_parts,
 )
+from visual_search.indexing.index_request import check_described, check_named, joined_settings
 from visual_search.indexing.nearest import Moment, ragged_ranking
 from visual_search.indexing.readers_writer import ReadersWriterLock
 from visual_search.indexing.vector_checks import Findings, checked_depth
@@ -55,8 +56,10 @@ class VectorIndex:
         the file's.
     embedder : EmbedderDescription, optional
         What makes the vectors; kept in the manifest, so that queries are embedded alike.
-    **settings : int
-        The engine's settings, such as ``ef_search=128``; an unknown one is an error that lists what there is.
+    settings : mapping, optional
+        The engine's settings, such as ``{"ef_search": 128}``; an unknown one is an error that lists what there is.
+    **more_settings : int
+        The same, written as keywords: ``ef_search=128``.
 
     Attributes
     ----------
@@ -97,8 +100,13 @@ class VectorIndex:
         engine: str | None = None,
         *,
         embedder: EmbedderDescription | None = None,
-        **settings: Any,
+        settings: Mapping[str, Any] | None = None,
+        **more_settings: Any,
     ) -> None:
+        check_named("engine", engine)
+        check_named("metric", metric)
+        check_described(embedder)
+        asked = joined_settings(settings, more_settings)
         if embedder is not None and dimension is not None and embedder.dimension != dimension:
             raise DimensionError(
                 f"dimension: got {dimension}, but embedder {embedder.name!r} makes vectors of {embedder.dimension}"
@@ -109,10 +117,10 @@ class VectorIndex:
             "metric": metric,
             "engine": engine,
             "embedder": embedder,
-            **settings,
         }
+        self._asked_settings = asked
         # Without a dimension this one only checks the settings now rather than at the first add.
-        made = create_engine(engine or "flat", 1 if dimension is None else dimension, metric or "cosine", settings)
+        made = create_engine(engine or "flat", 1 if dimension is None else dimension, metric or "cosine", asked)
         self._engine: Engine = made
         self._dimension = dimension
         self._table = IdTable(Ids((), what="index"))
@@ -185,7 +193,7 @@ class VectorIndex:
     def __repr__(self) -> str:
         return f"VectorIndex({len(self):,} x {self._dimension}, {self.metric}, {self.engine})"
 
-    def configure(self, **settings: Any) -> None:
+    def configure(self, /, **settings: Any) -> None:
         """Change search-time settings, such as ``ef_search`` or ``nprobe``; they are saved with the index."""
         with self._changing, self._lock.write():
             self._engine.configure(**settings)
@@ -289,11 +297,12 @@ class VectorIndex:
             As for ``add``.
         """
         depth = checked_depth(k)
-        if depth > len(self):
-            raise DepthError(f"k: got {depth}, but the index holds {len(self)} items; k may be 1..{len(self)}")
         queries = None if query_ids is None else Ids(query_ids, what="queries")
-        ready = self.ready(vectors, queries)
         with self.moment() as moment:
+            count = len(moment)
+            if depth > count:
+                raise DepthError(f"k: got {depth}, but the index holds {count} items; k may be 1..{count}")
+            ready = self.ready(vectors, queries)  # inside: a load must not come between check and search
             found = moment.nearest(ready, depth)
         return ragged_ranking(Ids(range(len(ready))) if queries is None else queries, found.items, [(found, None)])
 
@@ -456,14 +465,15 @@ class VectorIndex:
             "dimension": engine.dimension,
             "metric": engine.metric,
             "engine": engine.name,
-            **engine.settings,
         }
         findings = Findings(str(path))
-        for name, asked in self._asked.items():
-            if asked is not None and there.get(name) != asked:
+        compared = [(name, there[name], asked) for name, asked in self._asked.items()]
+        compared += [(name, engine.settings.get(name), asked) for name, asked in self._asked_settings.items()]
+        for name, held, asked in compared:
+            if asked is not None and held != asked:
                 findings.add(
                     DimensionError if name == "dimension" else InputError,
-                    f"{name}: {there.get(name)!r} in the file, but this index was made with {asked!r}; leave "
+                    f"{name}: {held!r} in the file, but this index was made with {asked!r}; leave "
                     f"{name} out to take the file's, or load another file",
                 )
         findings.raise_if_any()

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from visual_search.errors import FileFormatError, Problems
+from visual_search.errors import FileFormatError, InputError, Problems
 from visual_search.indexing.embedders.contract import EmbedderDescription
 from visual_search.indexing.engines.contract import METRICS, Metric
 
@@ -143,9 +143,9 @@ class Manifest:
         embedder = None
         if record["embedder"] is not None:
             try:
-                embedder = EmbedderDescription(**record["embedder"])
-            except TypeError as error:
-                problems.add(f"embedder: {error}; its keys are name, dimension, preprocessing, weights_hash")
+                embedder = EmbedderDescription.from_json(record["embedder"])
+            except InputError as error:
+                problems.add(f"{error}; its keys are name, dimension, preprocessing, weights_hash")
         problems.raise_if_any(FileFormatError)
         return cls(
             **{name: record[name] for name in _TYPES if name not in {"files", "embedder"}},
@@ -157,6 +157,10 @@ class Manifest:
 def _json_object(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text("utf-8"))
+    except RecursionError:
+        raise FileFormatError(
+            f"{path}: nested too deeply for a manifest; it was damaged or written by hand"
+        ) from None
     except ValueError as error:  # not UTF-8, or not JSON
         raise FileFormatError(
             f"{path}: not JSON ({error}); it was cut short, damaged or written by hand"

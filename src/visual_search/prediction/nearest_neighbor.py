@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from visual_search.errors import InputError
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id, Ids
 from visual_search.images.decoding import DecodingRules
-from visual_search.indexing.embedders.contract import Embedder, TextEmbedder
+from visual_search.indexing.embedders.contract import Embedder, EmbedderDescription, TextEmbedder
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import ItemImages, images_of
 from visual_search.indexing.nearest import Nearest, ragged_ranking
@@ -30,6 +29,8 @@ __all__ = ["NearestNeighborSearch", "SearchResponse", "SearchResult"]
 
 Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
+_Space: TypeAlias = tuple[EmbedderDescription | None, int | None]
+_Attached: TypeAlias = tuple[dict[str, bytes], dict[str, Any]]
 
 # Places fetched for one block of queries: bounds the memory of a batch beyond its answer.
 _BLOCK_PLACES = 1 << 23
@@ -78,7 +79,9 @@ class NearestNeighborSearch:
             )
         self.index = index
         self._rules = rules
-        self._embedder = embedder
+        self._given = embedder
+        self._made: tuple[_Space, Embedder] | None = None
+        self._seen_images: tuple[_Attached, ItemImages | None] | None = None
         self._making_embedder = threading.Lock()
         if embedder is not None:
             check_embedder(embedder, index.embedder, index.dimension)
@@ -88,14 +91,25 @@ class NearestNeighborSearch:
 
     @property
     def embedder(self) -> Embedder:
-        """What embeds query images: the one given, or the one the index manifest names, made on first use."""
-        if self._embedder is None:
-            with self._making_embedder:
-                if self._embedder is None:
-                    made = embedder_of(self.index.embedder)
-                    check_embedder(made, self.index.embedder, self.index.dimension)
-                    self._embedder = made
-        return self._embedder
+        """What embeds query images: the one given, or the one the index manifest names, made on first use.
+
+        Asked again after ``index.load``, it is the new index's.
+
+        Raises
+        ------
+        FingerprintError, DimensionError
+            The embedder, given or made, is not the one the index names now.
+        """
+        space = (self.index.embedder, self.index.dimension)
+        made = self._made
+        if made is not None and made[0] == space:
+            return made[1]
+        with self._making_embedder:
+            if self._made is None or self._made[0] != space:
+                embedder = embedder_of(space[0]) if self._given is None else self._given
+                check_embedder(embedder, *space)
+                self._made = (space, embedder)
+            return self._made[1]
 
     def search(
         self,
@@ -136,8 +150,8 @@ class NearestNeighborSearch:
         query = Ids([query_id], what="query_id")
         vector = _one_vector(query_vec)
         fetch = depth + exclude_self
-        ready = self.index.ready(vector, query)
         with self.index.moment() as moment:
+            ready = self.index.ready(vector, query)  # inside: a load must not come between check and search
             while True:
                 found = moment.nearest(ready, fetch, with_vectors=threshold is not None)
                 kept, excluded, hidden = _selected(found, query[0] if exclude_self else None, threshold, depth)
@@ -182,8 +196,8 @@ class NearestNeighborSearch:
         """
         depth = checked_depth(k)
         queries = Ids(query_ids, what="queries")
-        ready = self.index.ready(vectors, queries)
         with self.index.moment() as moment:
+            ready = self.index.ready(vectors, queries)
             exclusions = Exclusions(queries, moment.items, exclude)
             step = max(1, _BLOCK_PLACES // (depth + exclusions.most))
             parts = []
@@ -247,36 +261,45 @@ class NearestNeighborSearch:
             The embedder that can be made here is not the one the index names: other weights, for example.
         """
         rules = self._rules
-        if rules is None and self._images is not None:
-            rules = self._images.rules
+        if rules is None and (images := self._images) is not None:
+            rules = images.rules
         return embed_images(self.embedder, paths, rules)
 
     def item_places(self) -> dict[str, Any] | None:
         """Where the images are, as ``{"root": ..., "paths": {id: ...}}``; None where the index does not say."""
-        return None if self._images is None else self._images.places()
+        images = self._images
+        return None if images is None else images.places()
 
     def item_location(self, item: Id) -> ImageLocation | None:
         """Where one item's image is; None where the index does not say."""
-        return None if self._images is None else self._images.location(item)
+        images = self._images
+        return None if images is None else images.location(item)
 
     def item_hashes(self) -> dict[Id, str] | None:
         """SHA-256 of each item's file; None where the index does not say."""
-        return None if self._images is None else self._images.hashes()
+        images = self._images
+        return None if images is None else images.hashes()
 
     def ledger_counts(self) -> dict[str, Any] | None:
         """How many files were used, changed and left out when the index was made; None where it does not say."""
-        return None if self._images is None else self._images.counts()
+        images = self._images
+        return None if images is None else images.counts()
 
-    @cached_property
+    @property
     def _images(self) -> ItemImages | None:
-        return images_of(self.index)
+        # Values that are the same objects are not compared byte by byte, so this costs a look at each.
+        attached = (dict(self.index.attachments), dict(self.index.extra))
+        seen = self._seen_images
+        if seen is None or seen[0] != attached:
+            seen = self._seen_images = (attached, images_of(self.index))
+        return seen[1]
 
     def _response(
         self, query_id: Id, found: Nearest, kept: Sequence[int], k: int, excluded: tuple[Id, ...], hidden: int
     ) -> SearchResponse:
         names = found.items.take(found.places[0, kept].tolist())
         scores = found.scores[0, kept].tolist()
-        distances = [-score for score in scores] if self.index.metric == "l2" else [None] * len(scores)
+        distances = [0.0 - score for score in scores] if self.index.metric == "l2" else [None] * len(scores)
         results = tuple(map(SearchResult, names, scores, range(1, len(names) + 1), distances))
         return SearchResponse(query_id, results, k, excluded, hidden)
 

@@ -267,14 +267,22 @@ def consistent(role: str, content: bytes) -> Callable[[Path], None]:
         (edited(lambda record: record.update(metric="hamming")), r"metric: 'hamming'; must be one of"),
         (edited(lambda record: record.update(engine="hnsw")), r"no such setting|IndexFlat"),
         (edited(lambda record: record.pop("engine")), r"engine: missing"),
-        (edited(lambda record: record.update(embedder={"name": "x"})), r"embedder: .*missing"),
+        (edited(lambda record: record.update(embedder={"name": "x"})), r"(?s)embedder: .*missing"),
         (edited(lambda record: record["files"].pop("ids")), r"files\.ids: None; must have name"),
         (edited(lambda record: record["files"]["ids"].update(name="../../etc/passwd")), r"must look like ids-"),
         (edited(lambda record: record["files"]["ids"].update(bytes="9")), r"files\.ids"),
+        (
+            edited(lambda record: record.update(embedder={"name": 1, "dimension": "8", "preprocessing": []})),
+            r"(?s)name is 1; text.*preprocessing is \[\].*dimension is '8'.*weights_hash is missing",
+        ),
+        (lambda folder: (folder / "manifest.json").write_text("[" * 200_000), r"nested too deeply"),
         (lambda folder: (folder / "manifest.json").write_text("{"), r"not JSON"),
         (lambda folder: (folder / "manifest.json").write_bytes(b"\xff\xfe"), r"not JSON"),
         (lambda folder: (folder / "manifest.json").write_text("[]"), r"a JSON list"),
         (consistent("ids", b"[]"), r"not the ids of an index"),
+        (consistent("ids", b"[" * 200_000), r"nested too deeply"),
+        (consistent("ids", b'{"ids": ["a"], "rows": [0], "next_row": 1000000000}'), r"next_row is 1,000,000,000"),
+        (consistent("ids", b'{"ids": ["a"], "rows": [0], "next_row": 1.5}'), r"next_row is 1\.5"),
         (consistent("ids", b'{"ids": ["a", "a"], "rows": null, "next_row": 2}'), r"repeated ids"),
         (consistent("ids", b'{"ids": ["a", "b"], "rows": null, "next_row": 3}'), r"do not fit"),
         (consistent("ids", b'{"ids": ["a", "b"], "rows": [1, 0], "next_row": 3}'), r"do not fit"),
@@ -404,3 +412,23 @@ def test_a_reader_beside_a_saver_sees_one_whole_index(saved: Path) -> None:
         reader.join()
     assert not wrong
     assert seen <= versions
+
+
+def test_saving_leaves_alone_what_the_lock_file_links_to(saved: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("kept")
+    (saved / ".lock").unlink()
+    (saved / ".lock").symlink_to(precious)
+    with pytest.raises(InputError, match="is a link"):
+        filled(3).save(saved)
+    assert precious.read_text() == "kept"
+    assert len(VectorIndex.open(saved)) == 50
+
+
+def test_saving_does_not_empty_a_second_name_of_another_file(saved: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("kept")
+    (saved / ".lock").unlink()
+    (saved / ".lock").hardlink_to(precious)
+    filled(3).save(saved)
+    assert precious.read_text() == "kept"

@@ -428,3 +428,43 @@ def test_growing_by_small_steps_costs_what_is_added(monkeypatch: pytest.MonkeyPa
         index.search([[1, 1]], 1)
     assert index.vocabulary._column is column
     assert copied < 10 * 2000
+
+
+def test_fewer_lists_than_the_default_nprobe_lower_it() -> None:
+    index = VectorIndex(engine="ivf", nlist=4)
+    assert (index.settings["nlist"], index.settings["nprobe"]) == (4, 4)
+    index.add([f"x{number}" for number in range(200)], np.random.default_rng(0).normal(size=(200, 3)))
+    assert index.settings["nprobe"] == 4
+
+
+@pytest.mark.parametrize("name", ["metric", "self", "dimension", "engine", "embedder", "settings", "no_such"])
+def test_a_setting_named_like_a_parameter_is_an_unknown_setting(name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}: no such setting; .*known: m \("):
+        VectorIndex(engine="hnsw", settings={name: 1})
+    with pytest.raises(InputError, match=f"{name}: no such setting"):
+        VectorIndex(engine="hnsw").configure(**{name: 1})
+
+
+def test_settings_come_as_a_mapping_or_as_keywords() -> None:
+    index = VectorIndex(engine="hnsw", settings={"m": 16}, ef_search=99)
+    assert (index.settings["m"], index.settings["ef_search"]) == (16, 99)
+    with pytest.raises(InputError, match="give each once"):
+        VectorIndex(engine="hnsw", settings={"m": 16}, m=16)
+    with pytest.raises(InputError, match="settings: got list"):
+        VectorIndex(engine="hnsw", settings=["m"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="names are text"):
+        VectorIndex(engine="hnsw", settings={1: 2})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": ["flat"]}, r"engine: got \['flat'\] \(list\)"),
+        ({"metric": ["ip"]}, r"metric: got \['ip'\] \(list\)"),
+        ({"embedder": "pixels"}, "embedder: got str; give an EmbedderDescription"),
+        ({"dimension": 2**31}, "dimension: got 2147483648; FAISS takes up to"),
+    ],
+)
+def test_an_index_of_impossible_parts_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        VectorIndex(**options)

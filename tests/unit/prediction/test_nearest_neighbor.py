@@ -20,9 +20,12 @@ from visual_search.errors import (
     UnknownIdError,
     ZeroVectorError,
 )
+from visual_search.images.decoding import DecodingRules
+from visual_search.images.ledger import Ledger, LedgerEntry
 from visual_search.indexing.embedders.contract import EmbedderDescription, describe
 from visual_search.indexing.embedders.pixels import PixelEmbedder
 from visual_search.indexing.index_table import VectorIndex
+from visual_search.indexing.item_images import attach_images
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 
 Array = npt.NDArray[np.float64]
@@ -451,3 +454,68 @@ def test_blocks_of_queries_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) 
         assert whole.lengths.tolist() == parts.lengths.tolist() == [5] * 60
         assert np.array_equal(whole.rows, parts.rows)
         assert np.allclose(whole.scores, parts.scores, atol=1e-6)
+
+
+# The index is loaded again under a service
+
+
+def saved(path: Path, side: int, root: str) -> Path:
+    embedder = PixelEmbedder(side=side)
+    index = VectorIndex(embedder=describe(embedder))
+    index.add(["a"], np.ones((1, embedder.dimension)))
+    entry = LedgerEntry("a", f"{root}/a.png", None, "used", format="PNG", mode="RGB", width=1, height=1)
+    attach_images(index, Ledger([entry]), DecodingRules())
+    index.save(path)
+    return path
+
+
+def test_a_load_brings_its_own_embedder_and_images(tmp_path: Path) -> None:
+    index = VectorIndex()
+    index.load(saved(tmp_path / "one", 1, "/first"))
+    service = NearestNeighborSearch(index)
+    assert service.embedder.dimension == 3
+    assert service.embedder is service.embedder
+    assert (service.item_places() or {})["root"] == "/first"
+    assert service._images is service._images
+    index.load(saved(tmp_path / "two", 2, "/second"))
+    assert service.embedder.dimension == 12
+    assert (service.item_places() or {})["root"] == "/second"
+
+
+def test_an_embedder_that_was_given_must_fit_what_is_loaded_later(tmp_path: Path) -> None:
+    index = VectorIndex()
+    index.load(saved(tmp_path / "one", 1, "/first"))
+    service = NearestNeighborSearch(index, PixelEmbedder(side=1))
+    assert service.embedder.dimension == 3
+    index.load(saved(tmp_path / "two", 2, "/second"))
+    with pytest.raises(DimensionError, match="12"):
+        _ = service.embedder
+
+
+def test_a_load_of_another_dimension_between_searches_is_named(tmp_path: Path) -> None:
+    paths = [saved(tmp_path / "one", 1, "/first"), saved(tmp_path / "two", 2, "/second")]
+    index = VectorIndex.open(paths[0])
+    service = NearestNeighborSearch(index)
+    done = threading.Event()
+
+    def search() -> set[type[Exception]]:
+        raised: set[type[Exception]] = set()
+        while not done.is_set():
+            for ask in (lambda: service.search_batch([[1, 1, 1]], ["q"]), lambda: index.search([[1, 1, 1]], 1)):
+                try:
+                    ask()
+                except Exception as error:  # noqa: BLE001 - whatever it is, its class is the result
+                    raised.add(type(error))
+        return raised
+
+    with ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(search) for _ in range(2)]
+        for turn in range(60):
+            index.load(paths[turn % 2])
+        done.set()
+    assert set().union(*(one.result() for one in asked)) == {DimensionError}
+
+
+def test_the_distance_of_an_equal_vector_has_no_minus_sign() -> None:
+    distance = service_over(np.ones((1, 2)), metric="l2").search([1, 1], "q").results[0].distance
+    assert str(distance) == "0.0"

@@ -13,6 +13,8 @@ from visual_search.indexing.engines.settings import Setting, checked_settings
 
 __all__ = ["FaissEngine"]
 
+_LARGEST_DIMENSION = (1 << 31) - 1  # a C int
+
 
 class FaissEngine:
     """The part of an engine that does not depend on its structure.
@@ -36,6 +38,8 @@ class FaissEngine:
             raise InputError(f"metric: got {metric!r}; must be one of {', '.join(METRICS)}")
         if type(dimension) is not int or dimension < 1:
             raise InputError(f"dimension: got {dimension!r}; must be a whole number of at least 1")
+        if dimension > _LARGEST_DIMENSION:
+            raise InputError(f"dimension: got {dimension}; FAISS takes up to {_LARGEST_DIMENSION}")
         self._dimension = dimension
         self._metric: Metric = metric
         self._settings = checked_settings(self.name, self.SETTINGS, settings or {})
@@ -62,7 +66,7 @@ class FaissEngine:
 
         return f"faiss {faiss.__version__}"
 
-    def configure(self, **settings: int | float | str | bool) -> None:
+    def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change search-time settings; the error of an unknown one lists them."""
         self._settings |= checked_settings(self.name, self.SETTINGS, settings, when="search")
 

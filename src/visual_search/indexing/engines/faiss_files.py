@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
 
-__all__ = ["read_faiss", "unwrapped", "write_with_rows"]
+__all__ = ["read_faiss", "unwrapped", "write_faiss", "write_with_rows"]
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -26,7 +26,38 @@ def write_with_rows(structure: Any, rows: Int64Array, path: Path) -> None:
     wrapper.index = faiss.downcast_index(structure)
     wrapper.ntotal = structure.ntotal
     faiss.copy_array_to_vector(np.ascontiguousarray(rows), wrapper.id_map)
-    faiss.write_index(wrapper, str(path))
+    write_faiss(wrapper, path)
+
+
+def write_faiss(structure: Any, path: Path) -> None:
+    """Write a FAISS file.
+
+    The file is Python's: FAISS's own does not tell when the last block finds no room.
+
+    Raises
+    ------
+    OSError
+        The system's reason, such as a full disk, with the path.
+    """
+    import faiss
+
+    failed: list[OSError] = []
+    try:
+        with path.open("wb") as stream:
+
+            def write(block: bytes) -> None:
+                try:
+                    stream.write(block)
+                except OSError as error:
+                    failed.append(error)
+                    raise
+
+            faiss.write_index(structure, faiss.PyCallbackIOWriter(write))
+    except (RuntimeError, OSError) as error:
+        reason = failed[0] if failed else error
+        if not isinstance(reason, OSError):
+            raise
+        raise OSError(reason.errno, reason.strerror, str(path)) from error
 
 
 def read_faiss(path: Path) -> Any:

@@ -15,6 +15,7 @@ from visual_search.indexing.engines.faiss_engine import FaissEngine
 from visual_search.indexing.engines.faiss_files import read_faiss, unwrapped, write_with_rows
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.flat_distances import nearest_by_distance, squared_norms, stored_vectors
+from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
 
 __all__ = ["FlatEngine"]
 
@@ -35,6 +36,9 @@ class FlatEngine(FaissEngine):
 
     Under ``l2`` the matrix product is checked for cancellation (``flat_distances``) and redone pair by pair where
     it could change the answer.
+
+    Equal scores are in row order at every k, across the cut too: whatever k is asked, a list is the beginning of
+    the longer ones.
 
     Examples
     --------
@@ -112,6 +116,11 @@ class FlatEngine(FaissEngine):
         """Nearest rows and scores."""
         if not len(self) or not len(queries):
             return nothing_found(len(queries), k)
+        threshold = _matrix_product_from()
+        least = -(-threshold // self._dimension) if queries.size >= threshold else 1
+        return nearest_past_ties(self._nearest, queries, k, len(self), least_queries=least)
+
+    def _nearest(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
         if self._metric == "l2":
             values, positions = nearest_by_distance(self._structure, self._largest_norm, queries, k)
         else:
@@ -146,3 +155,11 @@ class FlatEngine(FaissEngine):
     def settings_of(cls, _structure: Any) -> dict[str, int]:
         """Settings that a FAISS structure was made with: there are none."""
         return {}
+
+
+def _matrix_product_from() -> int:
+    """Numbers in a batch of queries from which FAISS multiplies matrices."""
+    import faiss
+
+    threshold: int = faiss.cvar.distance_compute_blas_threshold
+    return threshold

@@ -17,6 +17,7 @@ from visual_search.indexing.engines.faiss_files import read_faiss, unwrapped, wr
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.flat_distances import stored_vectors
 from visual_search.indexing.engines.settings import Setting
+from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
 
 __all__ = ["HnswEngine"]
 
@@ -35,6 +36,9 @@ class HnswEngine(FaissEngine):
     is widened by the share of tombstones; where it still finds fewer than k although k are there (also in a graph
     with parts out of reach), it is repeated eight times as wide, and then every live vector is looked at. So a list
     is short only where the index is. Rebuild an index with many tombstones (``VectorIndex.compact``).
+
+    Equal scores are in row order, across the cut at k too, among what a walk of width ``ef_search`` finds; a k as
+    large as that leaves out those of a tie that the walk did not keep.
 
     Adding runs in several threads, so the graph, and with it the answers, may differ a little from build to build.
     Under ``ip`` vectors of very different lengths make a poor graph: measure recall, or use ``flat``.
@@ -135,6 +139,11 @@ class HnswEngine(FaissEngine):
         """Nearest rows and scores."""
         if not len(self) or not len(queries):
             return nothing_found(len(queries), k)
+        # What one walk of this width finds: deeper would be another walk.
+        most = min(len(self), max(k, self._settings["ef_search"]))
+        return nearest_past_ties(self._nearest, queries, k, most)
+
+    def _nearest(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
         width = ceil(max(self._settings["ef_search"], k) * len(self._rows) / len(self))
         values, positions = self._walk(queries, k, width)
         for again in (self._walk, self._look_at_all):

@@ -13,9 +13,10 @@ from visual_search.errors import DuplicateIdError, FileFormatError, InputError, 
 from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
-from visual_search.indexing.engines.faiss_files import read_faiss
+from visual_search.indexing.engines.faiss_files import read_faiss, write_faiss
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.settings import Setting
+from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
 
 __all__ = ["IvfEngine", "lists_for", "stored_ids"]
 
@@ -46,8 +47,9 @@ class IvfEngine(FaissEngine):
     which then looks at the training vectors' number). The centres stay as they are while vectors come and go.
 
     A search returns what the ``nprobe`` nearest lists hold, so a list may be shorter than k although the index has
-    more. ``nprobe = nlist`` looks everywhere. Where the rule makes fewer lists than ``nprobe``, ``nprobe`` is
-    lowered to their number. Removal is real.
+    more; within them equal scores are in row order at every k. ``nprobe = nlist`` looks everywhere.
+    Where there are fewer lists than ``nprobe`` and
+    the rule made them, or ``nprobe`` was left to its default, ``nprobe`` is lowered to their number. Removal is real.
 
     Under ``ip`` and ``cosine`` the centres are kept at unit length.
     """
@@ -61,6 +63,8 @@ class IvfEngine(FaissEngine):
 
     def __init__(self, *, dimension: int, metric: Metric, settings: Settings | None = None) -> None:
         super().__init__(dimension=dimension, metric=metric, settings=settings)
+        if self._settings["nlist"] and "nprobe" not in (settings or {}):
+            self._settings["nprobe"] = min(self._settings["nprobe"], self._settings["nlist"])
         self._check_probes(self._settings["nprobe"], self._settings["nlist"])
         self._structure = self._untrained(max(1, self._settings["nlist"]))
         self._rows = FaissRows()
@@ -80,7 +84,7 @@ class IvfEngine(FaissEngine):
         if lists and probes > lists:
             raise InputError(f"nprobe: got {probes}, but there are {lists} lists; nprobe may be 1..{lists}")
 
-    def configure(self, **settings: int | float | str | bool) -> None:
+    def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change ``nprobe``."""
         before = dict(self._settings)
         super().configure(**settings)
@@ -171,19 +175,20 @@ class IvfEngine(FaissEngine):
 
     def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
         """Nearest rows and scores among the lists looked into."""
-        import faiss
-
         if not len(self) or not len(queries):
             return nothing_found(len(queries), k)
+        return nearest_past_ties(self._nearest, queries, k, len(self))
+
+    def _nearest(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
+        import faiss
+
         asked = faiss.SearchParametersIVF(nprobe=self._settings["nprobe"])
         values, rows = self._structure.search(queries, k, params=asked)
         return in_order(rows, scores_from(self._metric, values, rows))
 
     def save(self, path: Path) -> None:
         """Write one FAISS file; its ids are the rows."""
-        import faiss
-
-        faiss.write_index(self._structure, str(path))
+        write_faiss(self._structure, path)
 
     @classmethod
     def load(cls, path: Path, *, metric: Metric, settings: Settings) -> Self:
