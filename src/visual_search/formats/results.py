@@ -2,26 +2,29 @@
 
 ::
 
-    results.json              the record: measures, conventions, counts, fingerprints (written last)
-    results.ranking.parquet   one row a returned item
-    results.queries.parquet   one row a query, one column a measure
-    results.items.json        where the images are: id -> path, for items and for queries
+    results.json                           the record: measures, conventions, counts, fingerprints (written last)
+    results.ranking.0123456789ab.parquet   one row a returned item
+    results.queries.0123456789ab.parquet   one row a query, one column a measure
+    results.items.0123456789ab.json        where the images are: id -> path, for items and for queries
 
-From the JSON alone one reaches the other three, and from them the images behind every number.
+From the JSON alone one reaches the other three, and from them the images behind every number. The digits are those of
+each file's own content, so writing a result over an old one touches nothing of the old one until the new record is in
+its place: whenever it is interrupted, one of the two is whole.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from visual_search.errors import FileFormatError, InputError, Problems
-from visual_search.formats.atomic import write_json, write_text
+from visual_search.formats.atomic import write_text
+from visual_search.formats.companions import remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.result_record import checked_record, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
@@ -143,7 +146,7 @@ class StoredResult:
     def _manifest(self) -> dict[str, dict[str, Any]]:
         if "items" not in self._files:
             return {}
-        return _read_manifest(self._companion("items"))
+        return _read_manifest(self._checked("items"))
 
     def _location(self, side: str, key: Id) -> ImageLocation | None:
         part = self._manifest.get(side)
@@ -164,7 +167,10 @@ def write_result(
     queries: Mapping[str, Any],
     items: Mapping[str, Any] | None,
 ) -> StoredResult:
-    """Write a result: companions first, the JSON last, each file whole or not at all.
+    """Write a result: companions first, then the JSON; a result that was there stays whole until then.
+
+    Companions of the result that was there are removed at the end. After an interruption the old or the new result
+    reads; companions that no record names may lie beside it.
 
     Parameters
     ----------
@@ -201,16 +207,19 @@ def write_result(
     checked_record(plain, target.name, error=InputError, in_order=True)
     tables = {"ranking": ranking_table(ranking), "queries": queries_table(queries)}
     manifest = None if items is None else _checked_manifest(plain_record(items), "items", InputError)
-    stem = target.name.removesuffix(".json")
-    files = {name: f"{stem}.{name}.parquet" for name in tables}
-    for name, table in tables.items():
-        write_table(target.parent / files[name], table)
-    checksums = {name: fingerprint_file(target.parent / files[name]) for name in tables}
+    replaced = (read_result(target).record.get("files") or {}) if target.exists() else {}
+    writers: dict[str, Callable[[Path], object]] = {
+        name: partial(write_table, table=table) for name, table in tables.items()
+    }
     if manifest is not None:
-        files["items"] = f"{stem}.items.json"
-        write_json(target.parent / files["items"], manifest, indent=1)
+        writers["items"] = partial(_write_manifest, manifest=manifest)
+    files: dict[str, str] = {}
+    checksums: dict[str, str] = {}
+    for name, write in writers.items():
+        files[name], checksums[name] = write_companion(target, name, write)
     whole = {**plain, "files": files, "file_checksums": checksums}
     write_text(target, record_text(whole))
+    remove_companions(target, set(replaced.values()) - set(files.values()))
     return StoredResult(target, whole)
 
 
@@ -272,14 +281,13 @@ def _read_json(path: Path) -> Any:
         raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
 
 
+def _write_manifest(path: Path, manifest: dict[str, dict[str, Any]]) -> None:
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_bytes(f"{text}\n".encode())
+
+
 def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        value = _read_json(path)
-    except FileNotFoundError as problem:
-        raise FileFormatError(
-            f"{path.name}: gone; it belongs beside the JSON file and says where the images are"
-        ) from problem
-    return _checked_manifest(value, path.name, FileFormatError)
+    return _checked_manifest(_read_json(path), path.name, FileFormatError)
 
 
 def _checked_manifest(value: Any, subject: str, error: type[InputError]) -> dict[str, dict[str, Any]]:

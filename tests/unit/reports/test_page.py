@@ -316,13 +316,14 @@ class TestWhatIsMissing:
         assert [c.text for c in row.all("td")] == ["0.450", "0.520", "0.610"]
         assert "keeps no ranking, so its queries cannot be shown" in page.text
 
-    @pytest.mark.parametrize("suffix", ["ranking.parquet", "items.json"])
+    @pytest.mark.parametrize("kind", ["ranking", "items"])
     def test_a_missing_companion_is_told_on_the_page(
-        self, results: list[StoredResult], tmp_path: Path, parse: Parse, suffix: str
+        self, results: list[StoredResult], tmp_path: Path, parse: Parse, kind: str
     ) -> None:
-        (results[0].path.parent / f"loo-grid.{suffix}").unlink()
+        name = results[0].record["files"][kind]
+        (results[0].path.parent / name).unlink()
         page = parse(write_report([read_result(results[0].path)], tmp_path / "r.html"))
-        assert f"loo-grid.{suffix}" in page.one("main").text
+        assert name in page.one("main").text
         assert page.all("table", "headline")
 
 
