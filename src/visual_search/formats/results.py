@@ -26,7 +26,7 @@ from visual_search.errors import FileFormatError, InputError, Problems
 from visual_search.formats.atomic import write_text
 from visual_search.formats.companions import remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
-from visual_search.formats.result_record import checked_record, plain_record, record_text
+from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
 from visual_search.ids import Id
 
@@ -229,13 +229,19 @@ def check_result_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        A folder, a name that does not end in ``.json``, or a file that is there and is no result.
+        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, or a file
+        that is there and is no result.
     """
     target = Path(path)
     if target.is_dir():
         raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
     if target.suffix != ".json":
         raise InputError(f"output: {target.name!r}; a result is JSON: give a name that ends in .json")
+    if not is_plain_name(target.name):
+        raise InputError(
+            f"output: {target.name!r}; its companions take its name, which must be good on every system: give one "
+            "that starts with no dot and has no colon or backslash"
+        )
     if target.exists():
         try:
             read_result(target)

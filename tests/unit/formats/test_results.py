@@ -248,6 +248,12 @@ class TestRefusedToWrite:
         with pytest.raises(InputError, match="items: 'a': "):
             write(items={"items": {"root": ".", "paths": {"a": place}}})
 
+    @pytest.mark.parametrize("name", ["run 10:30.json", ".hidden.json", "a\\b.json"])
+    def test_a_name_that_could_not_be_read_back(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InputError, match="no dot and has no colon or backslash"):
+            write_result(tmp_path / name, a_record(), ranking=a_ranking(), queries=some_queries(), items=None)
+        assert not list(tmp_path.iterdir())
+
     def test_nothing_is_written_when_something_is_refused(self, write: Write, tmp_path: Path) -> None:
         with pytest.raises(InputError):
             write(queries=some_queries(query=["q1", "q1"]))
