@@ -14,7 +14,6 @@ its place: whenever it is interrupted, one of the two is whole.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,10 +21,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visual_search.errors import FileFormatError, InputError, Problems
+from visual_search.errors import FileFormatError, InputError
 from visual_search.formats.atomic import write_text
 from visual_search.formats.companions import remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
+from visual_search.formats.image_places import checked_places, read_places, write_places
+from visual_search.formats.plain_json import check_regular, read_plain_json
 from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
 from visual_search.ids import Id
@@ -129,6 +130,7 @@ class StoredResult:
         companion = self._companion(name)
         expected = (self.record.get("file_checksums") or {}).get(name)
         try:
+            check_regular(companion)
             found = fingerprint_file(companion)
         except OSError as problem:
             raise FileFormatError(
@@ -146,7 +148,7 @@ class StoredResult:
     def _manifest(self) -> dict[str, dict[str, Any]]:
         if "items" not in self._files:
             return {}
-        return _read_manifest(self._checked("items"))
+        return read_places(self._checked("items"))
 
     def _location(self, side: str, key: Id) -> ImageLocation | None:
         part = self._manifest.get(side)
@@ -206,13 +208,13 @@ def write_result(
     plain = plain_record(record)
     checked_record(plain, target.name, error=InputError, in_order=True)
     tables = {"ranking": ranking_table(ranking), "queries": queries_table(queries)}
-    manifest = None if items is None else _checked_manifest(plain_record(items), "items", InputError)
+    manifest = None if items is None else checked_places(plain_record(items), "items", InputError)
     replaced = (read_result(target).record.get("files") or {}) if target.exists() else {}
     writers: dict[str, Callable[[Path], object]] = {
         name: partial(write_table, table=table) for name, table in tables.items()
     }
     if manifest is not None:
-        writers["items"] = partial(_write_manifest, manifest=manifest)
+        writers["items"] = partial(write_places, places=manifest)
     files: dict[str, str] = {}
     checksums: dict[str, str] = {}
     for name, write in writers.items():
@@ -266,64 +268,6 @@ def read_result(path: str | os.PathLike[str]) -> StoredResult:
         No such file.
     """
     source = Path(path)
-    value = _read_json(source)
+    value = read_plain_json(source)
     checked_record(value, source.name, error=FileFormatError)
     return StoredResult(source, value)
-
-
-def _read_json(path: Path) -> Any:
-    def refuse(text: str) -> float:
-        raise FileFormatError(f"{path.name}: holds {text}, which is not JSON; undefined values are null")
-
-    try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=refuse)
-    except json.JSONDecodeError as problem:
-        raise FileFormatError(
-            f"{path.name}: not JSON, or cut off: {problem.msg} at line {problem.lineno}, column {problem.colno}"
-        ) from problem
-    except UnicodeDecodeError as problem:
-        raise FileFormatError(f"{path.name}: byte {problem.start} is not UTF-8; a result is JSON text") from problem
-    except RecursionError as problem:
-        raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
-
-
-def _write_manifest(path: Path, manifest: dict[str, dict[str, Any]]) -> None:
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_bytes(f"{text}\n".encode())
-
-
-def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:
-    return _checked_manifest(_read_json(path), path.name, FileFormatError)
-
-
-def _checked_manifest(value: Any, subject: str, error: type[InputError]) -> dict[str, dict[str, Any]]:
-    problems = Problems(subject)
-    if not isinstance(value, dict):
-        raise error(f"{subject}: an object with items and queries is needed; got {type(value).__name__}")
-    for side in value.keys() - {"items", "queries"}:
-        problems.add(f"{side!r}: only 'items' and 'queries' are known")
-    for side in value.keys() & {"items", "queries"}:
-        part = value[side]
-        if not (
-            isinstance(part, dict) and isinstance(part.get("root"), str) and isinstance(part.get("paths"), dict)
-        ):
-            problems.add(f"{side}: an object with 'root' (text) and 'paths' (an object) is needed")
-            continue
-        for key, place in part["paths"].items():
-            if (wrong := _what_is_wrong(place)) is not None:
-                problems.add(f"{side}: {key!r}: {wrong}")
-    problems.raise_if_any(error)
-    return value
-
-
-def _what_is_wrong(place: Any) -> str | None:
-    if isinstance(place, dict) and place.keys() == {"archive", "member"} and isinstance(place["member"], str):
-        place = place["archive"]
-    if not isinstance(place, str):
-        return f"a relative path or {{'archive', 'member'}} is needed; got {place!r}"
-    # A result may come from anywhere; it may lead to the images of its own folder and to nothing else.
-    windows = os.name == "nt"
-    parts = (place.replace("\\", "/") if windows else place).split("/")
-    if parts[0] == "" or ".." in parts or "\0" in place or (windows and ":" in place):
-        return f"{place!r} is empty, absolute or leaves its root; give paths relative to the root"
-    return None

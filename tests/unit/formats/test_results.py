@@ -1,6 +1,7 @@
 """Result files: what is written is read back, what is wrong is refused and named."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -271,12 +272,13 @@ class TestRefusedToRead:
             (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
             ("[1, 2]", "a result is a JSON object; got list"),
             ('{"a": 1}', "it has none of the keys"),
-            (GUIDE_EXAMPLE.replace("0.52", "NaN"), "holds NaN"),
+            (GUIDE_EXAMPLE.replace("0.52", "NaN"), "r.json: holds NaN"),
             (GUIDE_EXAMPLE.replace("0.52", '"high"'), "map: a number or null is needed; got 'high'"),
             (GUIDE_EXAMPLE.replace("[1, 5, 10, 20]", "[1, 5, 5]"), "k_values: a list of distinct"),
             (GUIDE_EXAMPLE.replace('"reciprocal_rank": 1.0', '"x": 1'), "keys missing: 'reciprocal_rank'"),
             (GUIDE_EXAMPLE.replace('"q001"', "1.5"), "query_id: text or a whole number"),
             ("[" * 100_000, "nested too deeply"),
+            (GUIDE_EXAMPLE.replace("0.52", "9" * 5_000), "holds a number that is too long"),
         ],
     )
     def test_a_file_that_is_no_result(self, tmp_path: Path, text: str | bytes, said: str) -> None:
@@ -388,6 +390,22 @@ class TestCompanions:
         stored.record["file_checksums"] = {}
         with pytest.raises(FileFormatError, match="damaged, or not a Parquet file"):
             stored.ranking()
+
+
+class TestPipes:
+    def test_a_record_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "r.json")
+        with pytest.raises(FileFormatError, match=r"r\.json: a folder, pipe or device"):
+            read_result(tmp_path / "r.json")
+
+    @pytest.mark.parametrize("kind", ["ranking", "queries", "items"])
+    def test_a_companion_is_not_waited_for(self, write: Write, kind: str) -> None:
+        stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
+        companion(stored, kind).unlink()
+        os.mkfifo(companion(stored, kind))
+        read = {"ranking": stored.ranking, "queries": stored.queries, "items": lambda: stored.item_location("a")}
+        with pytest.raises(FileFormatError, match="a folder, pipe or device"):
+            read[kind]()
 
 
 class TestPlaces:
