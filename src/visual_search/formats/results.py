@@ -115,6 +115,12 @@ class StoredResult:
         return self._location("queries", query)
 
     @property
+    def image_roots(self) -> tuple[Path, ...]:
+        """Folders, anywhere on this machine, below which the result says that its images are; each once."""
+        roots = (self.path.parent / part["root"] for part in self._manifest.values())
+        return tuple(dict.fromkeys(roots))
+
+    @property
     def _files(self) -> Mapping[str, str]:
         files: Mapping[str, str] = self.record.get("files") or {}
         return files

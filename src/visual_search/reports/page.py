@@ -23,7 +23,7 @@ from visual_search.reports.provenance import provenance
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.rendering import render_page
 from visual_search.reports.systems import load_systems, read_all
-from visual_search.reports.wording import counted, plural
+from visual_search.reports.wording import counted, listed, plural
 
 __all__ = ["Section", "write_report"]
 
@@ -140,7 +140,7 @@ def write_report(
         shown_note=_shown_note(cases, shown),
         origin=provenance,
         credit=credit,
-        picture_note=_picture_note(album),
+        picture_note=_picture_note(album, groups),
         album=album,
     )
     target = Path(out)
@@ -195,7 +195,12 @@ def _shown_note(cases: int, shown: int) -> str:
     )
 
 
-def _picture_note(album: Album) -> str:
+def _picture_note(album: Album, groups: Sequence[ProtocolGroup]) -> str:
     text = f"{plural(len(album), 'picture')} shown, each scaled down and stored once."
+    systems = [system for group in groups for system in group.systems if not system.places_problem]
+    roots = dict.fromkeys(root for system in systems for root in system.result.image_roots if album.took_from(root))
+    if roots:
+        # A result got from others may name any folder; who passes the page on must see what it took along.
+        text += f" They were taken from {listed(list(map(str, roots)))}."
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     return f"{text} Empty frames: {missing}." if missing else text

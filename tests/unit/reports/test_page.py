@@ -327,6 +327,16 @@ class TestWhatIsMissing:
         assert page.all("table", "headline")
 
 
+class TestFolders:
+    def test_the_foot_says_where_pictures_were_taken_from(
+        self, results: list[StoredResult], tmp_path: Path, parse: Parse
+    ) -> None:
+        (root,) = results[0].image_roots
+        assert f"taken from {root}." in parse(write_report(results[:1], tmp_path / "r.html")).one("footer").text
+        none = parse(write_report(results[:1], tmp_path / "none.html", cases=0))
+        assert "taken from" not in none.one("footer").text
+
+
 class TestRemarks:
     def test_warnings_notes_audit_ledger_and_origin_are_shown(
         self, results: list[StoredResult], changed: Changed, tmp_path: Path, parse: Parse
