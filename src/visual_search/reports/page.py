@@ -23,7 +23,7 @@ from visual_search.reports.provenance import provenance
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.rendering import render_page
 from visual_search.reports.systems import load_systems, read_all
-from visual_search.reports.wording import counted, listed, plural
+from visual_search.reports.wording import counted, plural
 
 __all__ = ["Section", "write_report"]
 
@@ -201,6 +201,6 @@ def _picture_note(album: Album, groups: Sequence[ProtocolGroup]) -> str:
     roots = dict.fromkeys(root for system in systems for root in system.result.image_roots if album.took_from(root))
     if roots:
         # A result got from others may name any folder; who passes the page on must see what it took along.
-        text += f" They were taken from {listed(list(map(str, roots)))}."
+        text += " They were taken from " + ", ".join(f"\u2068{root}\u2069" for root in roots) + "."
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     return f"{text} Empty frames: {missing}." if missing else text

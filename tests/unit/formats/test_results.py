@@ -403,7 +403,11 @@ class TestPipes:
         stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
         companion(stored, kind).unlink()
         os.mkfifo(companion(stored, kind))
-        read = {"ranking": stored.ranking, "queries": stored.queries, "items": lambda: stored.item_location("a")}
+        read: dict[str, Callable[[], object]] = {
+            "ranking": stored.ranking,
+            "queries": stored.queries,
+            "items": lambda: stored.item_location("a"),
+        }
         with pytest.raises(FileFormatError, match="a folder, pipe or device"):
             read[kind]()
 

@@ -332,7 +332,10 @@ class TestFolders:
         self, results: list[StoredResult], tmp_path: Path, parse: Parse
     ) -> None:
         (root,) = results[0].image_roots
-        assert f"taken from {root}." in parse(write_report(results[:1], tmp_path / "r.html")).one("footer").text
+        assert (
+            f"taken from \u2068{root}\u2069."
+            in parse(write_report(results[:1], tmp_path / "r.html")).one("footer").text
+        )
         none = parse(write_report(results[:1], tmp_path / "none.html", cases=0))
         assert "taken from" not in none.one("footer").text
 
