@@ -45,8 +45,15 @@ def checked_embeddings(
     Raises
     ------
     InputError
-        Queries without a vector, vectors that are not one row of finite numbers of one length; all at once.
+        Not a mapping, queries without a vector, vectors that are not one row of finite numbers of one length; all at
+        once.
     """
+    if not isinstance(embeddings, Mapping):
+        # With whole numbers as ids an array would be taken by position, silently.
+        raise InputError(
+            f"{what}: a mapping of query id to vector is needed; got {type(embeddings).__name__}: "
+            "dict(zip(query_ids, vectors)) makes one"
+        )
     problems = Problems(what)
     missing = [query for query in query_ids if query not in embeddings]
     if missing:
