@@ -123,3 +123,12 @@ def test_everything_wrong_is_told_at_once() -> None:
         assert part in said
     with pytest.raises(InputError, match="NaN or infinity"):
         create_pseudo_ground_truth(service(), {"q": [np.nan, 1]})
+
+
+def test_the_record_says_pseudo_whatever_the_file_calls_it() -> None:
+    value = made(threshold=0.9)
+    value["pseudo"] |= {"kind": "complete", "pseudo_model": "people", "model_name": "m"}
+    result = ModelEvaluator(service()).evaluate(
+        EvaluationDataset.from_dict(value), [1], precomputed_embeddings=EAST
+    )
+    assert (result.record["truth"]["kind"], result.record["truth"]["pseudo_model"]) == ("pseudo", "m")
