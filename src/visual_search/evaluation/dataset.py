@@ -134,8 +134,8 @@ class EvaluationDataset:
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write the dataset file whole or not at all.
 
-        Everything comes back on reading. Where a relative image path reaches a file from the present folder and the
-        new file lies elsewhere, the path is rewritten so that it reaches the same image from there.
+        Everything comes back on reading. Where the new file lies in another folder, a relative image path is
+        rewritten so that it means the same image from there, even when that folder has a file of this name too.
         """
         folder = Path(path).absolute().parent
         moved = [replace(query, image_path=self._path_from(folder, query)) for query in self.queries]
@@ -143,12 +143,19 @@ class EvaluationDataset:
 
     def _path_from(self, folder: Path, query: EvaluationQuery) -> str | None:
         written = query.image_path
-        if written is None or Path(written).is_absolute() or self._folder in (None, folder):
-            return written
         image = self.image_of(query)
-        if image is None or not image.exists() or (folder / written).exists():
+        if written is None or image is None or Path(written).is_absolute() or self._folder == folder:
             return written
-        return Path(os.path.relpath(image, folder)).as_posix()
+        # Unlike Path.exists, this one is False for text that can be no path.
+        found, taken = os.path.exists(image), os.path.exists(folder / written)  # noqa: PTH110
+        if taken and found and image.samefile(folder / written):
+            return written
+        # One that is nowhere keeps its path, unless the new folder would give it a meaning that it had not.
+        if self._folder is None and not (found and taken):
+            return written
+        if not found and not taken:
+            return written
+        return _reaching(image if found or self._folder is None else self._folder / written, folder)
 
     def image_of(self, query: EvaluationQuery) -> Path | None:
         """Where a query's image should be: beside the JSON if a file is there, else from the current folder."""
@@ -208,3 +215,13 @@ class EvaluationDataset:
                 judgements[own] = {item: grade for item, grade in query.judgements.items() if item != own}
                 ignored[own] = list(dict.fromkeys((*query.ignored, own)))
         return Relevance.from_dict(judgements, ignored=ignored)
+
+
+def _reaching(image: Path, folder: Path) -> str:
+    """Path of a file from a folder, through links as the system follows them; absolute from another drive."""
+    absolute = image.absolute()
+    try:
+        parent = os.path.relpath(os.path.realpath(absolute.parent), os.path.realpath(folder))
+    except ValueError:  # another drive
+        return str(absolute)
+    return (Path(parent) / absolute.name).as_posix()

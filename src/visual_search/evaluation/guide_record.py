@@ -139,7 +139,8 @@ def _truth(result: EvaluationResult) -> dict[str, Any]:
     pseudo = result.dataset.pseudo
     if pseudo is None:
         return {"kind": "complete" if result.dataset.complete else "judged"}
-    return {"kind": "pseudo", "pseudo_model": pseudo.get("model_name"), **pseudo}
+    # What a file says of its own truth must not hide that a model chose it.
+    return {**pseudo, "pseudo_model": pseudo.get("model_name"), "kind": "pseudo"}
 
 
 def _audit(result: EvaluationResult) -> dict[str, Any]:

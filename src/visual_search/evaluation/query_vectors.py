@@ -46,10 +46,15 @@ def checked_embeddings(
     Raises
     ------
     InputError
-        Queries without a vector, vectors that are not one row of finite numbers of one length; all at once.
+        Not a mapping, queries without a vector, vectors that are not one row of finite numbers of one length; all at
+        once.
     """
     if not isinstance(embeddings, Mapping):
-        raise InputError(f"{what} is {type(embeddings).__name__}; give a mapping of query id to vector")
+        # With whole numbers as ids an array would be taken by position, silently.
+        raise InputError(
+            f"{what} is {type(embeddings).__name__}; give a mapping of query id to vector, such as "
+            "dict(zip(query_ids, vectors))"
+        )
     problems = Problems(what)
     missing = [query for query in query_ids if query not in embeddings]
     if missing:

@@ -10,7 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["atomic_path", "atomic_write", "fsync_folder", "write_json", "write_text"]
+__all__ = [
+    "atomic_path",
+    "atomic_write",
+    "flush_file",
+    "fsync_folder",
+    "temporary_beside",
+    "write_json",
+    "write_text",
+]
 
 
 @contextmanager
@@ -21,16 +29,28 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     folder after it.
     """
     target = Path(path)
+    with temporary_beside(target) as temporary:
+        yield temporary
+        flush_file(temporary)
+        temporary.replace(target)
+        fsync_folder(target.parent)
+
+
+@contextmanager
+def temporary_beside(target: Path) -> Iterator[Path]:
+    """Give a temporary path beside ``target``; what is still there at the end goes away."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
-        temporary.replace(target)
-        fsync_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def flush_file(path: Path) -> None:
+    """Make a file's bytes last through a power cut."""
+    with path.open("rb+") as written:
+        os.fsync(written.fileno())
 
 
 @contextmanager

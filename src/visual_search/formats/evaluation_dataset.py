@@ -86,6 +86,8 @@ def parse_dataset(value: Any, *, subject: str = "dataset", repeated: Sequence[st
     pseudo = whole.get("pseudo")
     if pseudo is not None and not isinstance(pseudo, Mapping):
         problems.add(f"pseudo is {shown(pseudo)}; it must be an object that tells how the truth was made")
+    elif pseudo is not None and not _are_ids(cut := pseudo.get("cut_at_k", [])):
+        problems.add(f"pseudo.cut_at_k is {shown(cut)}; it must be a list of query ids")
     complete = whole.get("complete")
     if complete is not None and not isinstance(complete, bool):
         problems.add(f"complete is {shown(complete)}; it must be true or false")
@@ -106,6 +108,10 @@ def content_as_json(content: DatasetContent) -> dict[str, Any]:
     value |= content.extra
     value["queries"] = [query_as_json(query) for query in content.queries]
     return value
+
+
+def _are_ids(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(one) in (str, int) for one in value)
 
 
 def _queries_of(value: Any, problems: Problems) -> Sequence[Any]:

@@ -12,7 +12,15 @@ import numpy as np
 
 from visual_search.errors import InputError, Problems, first_few
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "checked_record", "guide_keys", "plain_record", "record_text"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "checked_record",
+    "guide_keys",
+    "is_plain_name",
+    "plain_record",
+    "record_text",
+]
 
 FORMAT = "visual-search result"
 FORMAT_VERSION = 1
@@ -199,8 +207,17 @@ def _check_extensions(value: dict[str, Any], problems: Problems) -> None:
     files = value.get("files")
     for name, file in files.items() if isinstance(files, dict) else ():
         # A companion lies beside its record; a record from elsewhere must not make this one read other files.
-        if not isinstance(file, str) or not file or file.startswith(".") or set(file) & set("/\\:\0"):
+        if not is_plain_name(file):
             problems.add(f"files.{name}: the plain name of a file beside the record is needed; got {file!r}")
+
+
+def is_plain_name(value: Any) -> TypeGuard[str]:
+    """Whether it names a file in one folder, the same on every system: no separator, no drive, not hidden.
+
+    >>> is_plain_name("results.json"), is_plain_name("run 10:30.json"), is_plain_name("../results.json")
+    (True, False, False)
+    """
+    return isinstance(value, str) and value != "" and not value.startswith(".") and not set(value) & set("/\\:\0")
 
 
 def _is_value(value: Any) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visual_search.errors import FileFormatError, InputError, Problems, first_few
-from visual_search.formats.atomic import atomic_path
 from visual_search.ids import Id
 
 if TYPE_CHECKING:
@@ -141,11 +140,10 @@ def _check_ranking(table: pa.Table, problems: Problems) -> None:
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """Write Parquet whole or not at all."""
+    """Write Parquet."""
     import pyarrow.parquet as pq
 
-    with atomic_path(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", row_group_size=1 << 18)
+    pq.write_table(table, path, compression="zstd", row_group_size=1 << 18)
 
 
 def read_table(path: Path, *, queries: Iterable[Id] | None = None) -> pa.Table:

@@ -2,28 +2,32 @@
 
 ::
 
-    results.json              the record: measures, conventions, counts, fingerprints (written last)
-    results.ranking.parquet   one row a returned item
-    results.queries.parquet   one row a query, one column a measure
-    results.items.json        where the images are: id -> path, for items and for queries
+    results.json                           the record: measures, conventions, counts, fingerprints (written last)
+    results.ranking.0123456789ab.parquet   one row a returned item
+    results.queries.0123456789ab.parquet   one row a query, one column a measure
+    results.items.0123456789ab.json        where the images are: id -> path, for items and for queries
 
-From the JSON alone one reaches the other three, and from them the images behind every number.
+From the JSON alone one reaches the other three, and from them the images behind every number. The digits are those of
+each file's own content, so writing a result over an old one touches nothing of the old one until the new record is in
+its place: whenever it is interrupted, one of the two is whole.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visual_search.errors import FileFormatError, InputError, Problems
-from visual_search.formats.atomic import write_json, write_text
+from visual_search.errors import FileFormatError, InputError
+from visual_search.formats.atomic import write_text
+from visual_search.formats.companions import remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
-from visual_search.formats.result_record import checked_record, plain_record, record_text
+from visual_search.formats.image_places import checked_places, read_places, write_places
+from visual_search.formats.plain_json import check_regular, read_plain_json
+from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
 from visual_search.ids import Id
 
@@ -111,6 +115,12 @@ class StoredResult:
         return self._location("queries", query)
 
     @property
+    def image_roots(self) -> tuple[Path, ...]:
+        """Folders, anywhere on this machine, below which the result says that its images are; each once."""
+        roots = (self.path.parent / part["root"] for part in self._manifest.values())
+        return tuple(dict.fromkeys(roots))
+
+    @property
     def _files(self) -> Mapping[str, str]:
         files: Mapping[str, str] = self.record.get("files") or {}
         return files
@@ -126,6 +136,7 @@ class StoredResult:
         companion = self._companion(name)
         expected = (self.record.get("file_checksums") or {}).get(name)
         try:
+            check_regular(companion)
             found = fingerprint_file(companion)
         except OSError as problem:
             raise FileFormatError(
@@ -143,7 +154,7 @@ class StoredResult:
     def _manifest(self) -> dict[str, dict[str, Any]]:
         if "items" not in self._files:
             return {}
-        return _read_manifest(self._companion("items"))
+        return read_places(self._checked("items"))
 
     def _location(self, side: str, key: Id) -> ImageLocation | None:
         part = self._manifest.get(side)
@@ -164,7 +175,10 @@ def write_result(
     queries: Mapping[str, Any],
     items: Mapping[str, Any] | None,
 ) -> StoredResult:
-    """Write a result: companions first, the JSON last, each file whole or not at all.
+    """Write a result: companions first, then the JSON; a result that was there stays whole until then.
+
+    Companions of the result that was there are removed at the end. After an interruption the old or the new result
+    reads; companions that no record names may lie beside it.
 
     Parameters
     ----------
@@ -200,17 +214,20 @@ def write_result(
     plain = plain_record(record)
     checked_record(plain, target.name, error=InputError, in_order=True)
     tables = {"ranking": ranking_table(ranking), "queries": queries_table(queries)}
-    manifest = None if items is None else _checked_manifest(plain_record(items), "items", InputError)
-    stem = target.name.removesuffix(".json")
-    files = {name: f"{stem}.{name}.parquet" for name in tables}
-    for name, table in tables.items():
-        write_table(target.parent / files[name], table)
-    checksums = {name: fingerprint_file(target.parent / files[name]) for name in tables}
+    manifest = None if items is None else checked_places(plain_record(items), "items", InputError)
+    replaced = (read_result(target).record.get("files") or {}) if target.exists() else {}
+    writers: dict[str, Callable[[Path], object]] = {
+        name: partial(write_table, table=table) for name, table in tables.items()
+    }
     if manifest is not None:
-        files["items"] = f"{stem}.items.json"
-        write_json(target.parent / files["items"], manifest, indent=1)
+        writers["items"] = partial(write_places, places=manifest)
+    files: dict[str, str] = {}
+    checksums: dict[str, str] = {}
+    for name, write in writers.items():
+        files[name], checksums[name] = write_companion(target, name, write)
     whole = {**plain, "files": files, "file_checksums": checksums}
     write_text(target, record_text(whole))
+    remove_companions(target, set(replaced.values()) - set(files.values()))
     return StoredResult(target, whole)
 
 
@@ -220,13 +237,19 @@ def check_result_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        A folder, a name that does not end in ``.json``, or a file that is there and is no result.
+        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, or a file
+        that is there and is no result.
     """
     target = Path(path)
     if target.is_dir():
         raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
     if target.suffix != ".json":
         raise InputError(f"output: {target.name!r}; a result is JSON: give a name that ends in .json")
+    if not is_plain_name(target.name):
+        raise InputError(
+            f"output: {target.name!r}; its companions take its name, which must be good on every system: give one "
+            "that starts with no dot and has no colon or backslash"
+        )
     if target.exists():
         try:
             read_result(target)
@@ -251,65 +274,6 @@ def read_result(path: str | os.PathLike[str]) -> StoredResult:
         No such file.
     """
     source = Path(path)
-    value = _read_json(source)
+    value = read_plain_json(source)
     checked_record(value, source.name, error=FileFormatError)
     return StoredResult(source, value)
-
-
-def _read_json(path: Path) -> Any:
-    def refuse(text: str) -> float:
-        raise FileFormatError(f"{path.name}: holds {text}, which is not JSON; undefined values are null")
-
-    try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=refuse)
-    except json.JSONDecodeError as problem:
-        raise FileFormatError(
-            f"{path.name}: not JSON, or cut off: {problem.msg} at line {problem.lineno}, column {problem.colno}"
-        ) from problem
-    except UnicodeDecodeError as problem:
-        raise FileFormatError(f"{path.name}: byte {problem.start} is not UTF-8; a result is JSON text") from problem
-    except RecursionError as problem:
-        raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
-
-
-def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        value = _read_json(path)
-    except FileNotFoundError as problem:
-        raise FileFormatError(
-            f"{path.name}: gone; it belongs beside the JSON file and says where the images are"
-        ) from problem
-    return _checked_manifest(value, path.name, FileFormatError)
-
-
-def _checked_manifest(value: Any, subject: str, error: type[InputError]) -> dict[str, dict[str, Any]]:
-    problems = Problems(subject)
-    if not isinstance(value, dict):
-        raise error(f"{subject}: an object with items and queries is needed; got {type(value).__name__}")
-    for side in value.keys() - {"items", "queries"}:
-        problems.add(f"{side!r}: only 'items' and 'queries' are known")
-    for side in value.keys() & {"items", "queries"}:
-        part = value[side]
-        if not (
-            isinstance(part, dict) and isinstance(part.get("root"), str) and isinstance(part.get("paths"), dict)
-        ):
-            problems.add(f"{side}: an object with 'root' (text) and 'paths' (an object) is needed")
-            continue
-        for key, place in part["paths"].items():
-            if (wrong := _what_is_wrong(place)) is not None:
-                problems.add(f"{side}: {key!r}: {wrong}")
-    problems.raise_if_any(error)
-    return value
-
-
-def _what_is_wrong(place: Any) -> str | None:
-    if isinstance(place, dict) and place.keys() == {"archive", "member"} and isinstance(place["member"], str):
-        place = place["archive"]
-    if not isinstance(place, str):
-        return f"a relative path or {{'archive', 'member'}} is needed; got {place!r}"
-    # A result may come from anywhere; it may lead to the images of its own folder and to nothing else.
-    windows = os.name == "nt"
-    parts = (place.replace("\\", "/") if windows else place).split("/")
-    if parts[0] == "" or ".." in parts or "\0" in place or (windows and ":" in place):
-        return f"{place!r} is empty, absolute or leaves its root; give paths relative to the root"
-    return None

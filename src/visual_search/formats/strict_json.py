@@ -50,7 +50,7 @@ def parse_json(
     Raises
     ------
     FileFormatError
-        Not UTF-8, not JSON (with line and column), or nested too deeply.
+        Not UTF-8, not JSON (with line and column), nested too deeply, or a whole number of thousands of digits.
 
     Examples
     --------
@@ -82,6 +82,8 @@ def parse_json(
         ) from None
     except RecursionError:
         raise error(f"{subject}: nested too deeply to be what is expected here") from None
+    except ValueError as reason:  # a whole number of more digits than Python turns into one
+        raise error(f"{subject}: holds a number that is too long: {reason}") from None
     return value, tuple(_repeats(value, "")) if found else ()
 
 

@@ -145,7 +145,7 @@ def write_report(
         shown_note=_shown_note(cases, shown),
         origin=provenance,
         credit=credit,
-        picture_note=_picture_note(album),
+        picture_note=_picture_note(album, groups),
         album=album,
     )
     target = Path(out)
@@ -223,7 +223,12 @@ def _shown_note(cases: int, shown: int) -> str:
     )
 
 
-def _picture_note(album: Album) -> str:
+def _picture_note(album: Album, groups: Sequence[ProtocolGroup]) -> str:
     text = f"{plural(len(album), 'picture')} shown, each scaled down and stored once."
+    systems = [system for group in groups for system in group.systems if not system.places_problem]
+    roots = dict.fromkeys(root for system in systems for root in system.result.image_roots if album.took_from(root))
+    if roots:
+        # A result got from others may name any folder; who passes the page on must see what it took along.
+        text += " They were taken from " + ", ".join(f"\u2068{root}\u2069" for root in roots) + "."
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     return f"{text} Empty frames: {missing}." if missing else text

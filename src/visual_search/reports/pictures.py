@@ -62,6 +62,7 @@ class Album:
         self._drawings: list[Markup] = []
         self._ratios: list[float] = []
         self._members: dict[Path, dict[str, ImageSource]] = {}
+        self._taken: set[Path] = set()
 
     def picture(self, location: ImageLocation | None) -> Picture:
         """The picture at a place; a file that cannot be shown gives an empty frame that says why."""
@@ -70,6 +71,10 @@ class Album:
             assert location is not None
             found = self._pictures[location] = self._made(location)
         return found
+
+    def took_from(self, root: Path) -> bool:
+        """Whether a picture was taken from a file below this folder."""
+        return any(path.is_relative_to(root) for path in self._taken)
 
     @property
     def missing(self) -> dict[str, int]:
@@ -101,6 +106,7 @@ class Album:
             small = thumbnail(source, self._longest, quality=72)
         except UndecodableImageError:
             return Picture(None, _UNREADABLE)
+        self._taken.add(location.path)
         return self._embedded(small)
 
     def _source(self, location: ImageLocation) -> ImageSource | None:

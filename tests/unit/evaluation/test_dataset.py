@@ -207,6 +207,43 @@ def test_a_file_written_elsewhere_still_reaches_its_images(tmp_path: Path) -> No
     assert (moved.image_of(moved.queries[0]) or Path()).resolve() == tmp_path / "a" / "q.jpg"
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_file_of_the_same_name_in_the_new_folder_is_not_taken_for_the_image(tmp_path: Path, there: bool) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "b" / "q.jpg").write_bytes(b"another")
+    if there:
+        (tmp_path / "a" / "q.jpg").write_bytes(b"meant")
+    (tmp_path / "a" / "eval.json").write_text(
+        json.dumps({"queries": [{"query_id": "q", "image_path": "q.jpg", "ground_truth": ["x"]}]})
+    )
+    EvaluationDataset.from_json(tmp_path / "a" / "eval.json").to_json(tmp_path / "b" / "eval.json")
+    moved = EvaluationDataset.from_json(tmp_path / "b" / "eval.json")
+    assert moved.queries[0].image_path == "../a/q.jpg"
+
+
+def test_a_path_from_the_current_folder_keeps_its_image_beside_another_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "q.jpg").write_bytes(b"another")
+    dataset = EvaluationDataset.from_dict(
+        {"queries": [{"query_id": "q", "image_path": "q.jpg", "ground_truth": ["x"]}]}
+    )
+    dataset.to_json(tmp_path / "b" / "beside.json")
+    (tmp_path / "q.jpg").write_bytes(b"meant")
+    dataset.to_json(tmp_path / "b" / "eval.json")
+    written = [EvaluationDataset.from_json(tmp_path / "b" / name) for name in ("beside.json", "eval.json")]
+    assert [one.queries[0].image_path for one in written] == ["q.jpg", "../q.jpg"]
+
+
+@pytest.mark.parametrize("cut", [None, [["q"]], [{}], "q", 3])
+def test_queries_whose_truth_was_cut_must_be_ids(cut: object) -> None:
+    with pytest.raises(DatasetError, match=r"pseudo\.cut_at_k is .*; it must be a list of query ids"):
+        EvaluationDataset.from_dict(GUIDE | {"pseudo": {"cut_at_k": cut}})
+
+
 def test_subset_keeps_order_and_everything_else() -> None:
     dataset = EvaluationDataset.from_dict(GUIDE | {"name": "guide", "pseudo": {"threshold": 0.8}})
     small = dataset.subset([1])

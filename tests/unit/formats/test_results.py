@@ -1,6 +1,7 @@
 """Result files: what is written is read back, what is wrong is refused and named."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 
 from visual_search.errors import FileFormatError, InputError
-from visual_search.formats import results
 from visual_search.formats.results import ImageLocation, StoredResult, read_result, write_result
 
 # The evaluation guide's own example, as it stands there: a hundred queries, one of which is listed.
@@ -88,6 +88,10 @@ def altered(path: Path, text: str | bytes) -> Path:
     return path
 
 
+def companion(stored: StoredResult, name: str) -> Path:
+    return stored.path.parent / str(stored.record["files"][name])
+
+
 class TestRoundTrip:
     def test_the_record_comes_back_with_the_guides_keys_first(self, write: Write) -> None:
         stored = write()
@@ -97,10 +101,10 @@ class TestRoundTrip:
 
     def test_companions_take_the_stem_and_lie_beside(self, write: Write) -> None:
         stored = write(items={"items": {"root": ".", "paths": {}}})
-        assert stored.record["files"] == {
-            "ranking": "results.ranking.parquet",
-            "queries": "results.queries.parquet",
-            "items": "results.items.json",
+        names, checksums = stored.record["files"], stored.record["file_checksums"]
+        assert names == {
+            name: f"results.{name}.{checksums[name].removeprefix('sha256:')[:12]}.{ending}"
+            for name, ending in (("ranking", "parquet"), ("queries", "parquet"), ("items", "json"))
         }
         assert {file.name for file in stored.path.parent.iterdir()} == {
             "results.json",
@@ -245,6 +249,12 @@ class TestRefusedToWrite:
         with pytest.raises(InputError, match="items: 'a': "):
             write(items={"items": {"root": ".", "paths": {"a": place}}})
 
+    @pytest.mark.parametrize("name", ["run 10:30.json", ".hidden.json", "a\\b.json"])
+    def test_a_name_that_could_not_be_read_back(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InputError, match="no dot and has no colon or backslash"):
+            write_result(tmp_path / name, a_record(), ranking=a_ranking(), queries=some_queries(), items=None)
+        assert not list(tmp_path.iterdir())
+
     def test_nothing_is_written_when_something_is_refused(self, write: Write, tmp_path: Path) -> None:
         with pytest.raises(InputError):
             write(queries=some_queries(query=["q1", "q1"]))
@@ -262,12 +272,13 @@ class TestRefusedToRead:
             (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
             ("[1, 2]", "a result is a JSON object; got list"),
             ('{"a": 1}', "it has none of the keys"),
-            (GUIDE_EXAMPLE.replace("0.52", "NaN"), "holds NaN"),
+            (GUIDE_EXAMPLE.replace("0.52", "NaN"), "r.json: holds NaN"),
             (GUIDE_EXAMPLE.replace("0.52", '"high"'), "map: a number or null is needed; got 'high'"),
             (GUIDE_EXAMPLE.replace("[1, 5, 10, 20]", "[1, 5, 5]"), "k_values: a list of distinct"),
             (GUIDE_EXAMPLE.replace('"reciprocal_rank": 1.0', '"x": 1'), "keys missing: 'reciprocal_rank'"),
             (GUIDE_EXAMPLE.replace('"q001"', "1.5"), "query_id: text or a whole number"),
             ("[" * 100_000, "nested too deeply"),
+            (GUIDE_EXAMPLE.replace("0.52", "9" * 5_000), "holds a number that is too long"),
         ],
     )
     def test_a_file_that_is_no_result(self, tmp_path: Path, text: str | bytes, said: str) -> None:
@@ -297,7 +308,7 @@ class TestRefusedToRead:
     @pytest.mark.parametrize("name", ["../other.parquet", "/etc/passwd", "a\\\\b", ".hidden", "c:d", ""])
     def test_a_companion_elsewhere(self, write: Write, name: str) -> None:
         stored = write()
-        altered(stored.path, stored.path.read_text().replace("results.ranking.parquet", name))
+        altered(stored.path, stored.path.read_text().replace(stored.record["files"]["ranking"], name))
         with pytest.raises(FileFormatError, match="plain name of a file beside the record"):
             read_result(stored.path)
 
@@ -305,41 +316,100 @@ class TestRefusedToRead:
 class TestCompanions:
     def test_one_that_is_gone(self, write: Write) -> None:
         stored = write()
-        (stored.path.parent / "results.ranking.parquet").unlink()
-        with pytest.raises(FileFormatError, match=r"results\.ranking\.parquet cannot be read"):
+        companion(stored, "ranking").unlink()
+        with pytest.raises(FileFormatError, match=r"results\.ranking\.[0-9a-f]{12}\.parquet cannot be read"):
             stored.ranking()
 
     def test_one_of_another_run(self, write: Write) -> None:
         old = read_result(write().path)
-        record = old.path.read_bytes()
-        write(ranking=a_ranking(score=[0.8, 0.1, 0.8, 0.7]))
-        altered(old.path, record)
+        write_again = write(ranking=a_ranking(score=[0.8, 0.1, 0.8, 0.7]))
+        companion(write_again, "ranking").rename(companion(old, "ranking"))
+        altered(old.path, json.dumps(old.record))
         with pytest.raises(FileFormatError, match="is not the ranking file this record was written with"):
             read_result(old.path).ranking()
 
-    def test_a_run_killed_before_its_record_is_noticed(
-        self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("step", range(9))
+    def test_a_run_killed_at_any_step_leaves_the_old_or_the_new_result_whole(
+        self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
     ) -> None:
-        before = write().path.read_bytes()
+        path = write(items={"items": {"root": ".", "paths": {"a": "old.png"}}}).path
+        done = 0
 
-        def killed(*_: Any) -> None:
-            raise KeyboardInterrupt
+        def killed_at_the_step(real: Any) -> Any:
+            def act(*args: Any, **named: Any) -> Any:
+                nonlocal done
+                if done == step:
+                    raise KeyboardInterrupt
+                done += 1
+                return real(*args, **named)
 
-        monkeypatch.setattr(results, "write_text", killed)
-        with pytest.raises(KeyboardInterrupt):
-            write(a_record(map=0.75), ranking=a_ranking(score=[0.7, 0.1, 0.8, 0.7]))
-        stored = read_result(tmp_path / "out" / "results.json")
-        assert stored.path.read_bytes() == before
-        with pytest.raises(FileFormatError, match="evaluate again"):
-            stored.ranking()
-        assert stored.queries().num_rows == 2
+            return act
+
+        # Four files are renamed into place, then three old companions go; a temporary file's removal is not counted.
+        unlink = Path.unlink
+        counted = killed_at_the_step(unlink)
+        monkeypatch.setattr(Path, "replace", killed_at_the_step(Path.replace))
+        monkeypatch.setattr(
+            Path, "unlink", lambda file, **named: (unlink if file.suffix == ".tmp" else counted)(file, **named)
+        )
+        try:
+            write(
+                a_record(map=0.75),
+                ranking=a_ranking(score=[0.7, 0.1, 0.8, 0.7]),
+                queries=some_queries(num_relevant=[2, 0]),
+                items={"items": {"root": ".", "paths": {"a": "new.png"}}},
+            )
+        except KeyboardInterrupt:
+            assert step < 7
+        else:
+            assert (step >= 7, done) == (True, 7)
+        stored = read_result(path)
+        new = step >= 4
+        assert stored.record["map"] == (0.75 if new else a_record()["map"])
+        assert stored.ranking()["score"].to_pylist()[0] == (0.7 if new else 0.9)
+        assert stored.queries()["num_relevant"].to_pylist()[0] == (2 if new else 1)
+        assert stored.item_location("a") == ImageLocation(path.parent / ("new.png" if new else "old.png"))
+
+    def test_the_old_ones_go_and_what_is_not_ours_stays(self, write: Write) -> None:
+        stored = write()
+        kept = altered(stored.path.parent / "precious.txt", "mine")
+        record = stored.record | {"files": stored.record["files"] | {"notes": "precious.txt"}}
+        altered(stored.path, json.dumps(record))
+        again = write(ranking=a_ranking(score=[0.7, 0.1, 0.8, 0.7]))
+        assert {file.name for file in again.path.parent.iterdir()} == {
+            "results.json",
+            "precious.txt",
+            *again.record["files"].values(),
+        }
+        assert kept.read_text() == "mine"
+        assert again.queries().num_rows == 2  # the same in both, so it has the same name and stays
 
     def test_a_damaged_one(self, write: Write) -> None:
         stored = write()
-        (stored.path.parent / "results.ranking.parquet").write_bytes(b"PAR1 no")
+        companion(stored, "ranking").write_bytes(b"PAR1 no")
         stored.record["file_checksums"] = {}
         with pytest.raises(FileFormatError, match="damaged, or not a Parquet file"):
             stored.ranking()
+
+
+class TestPipes:
+    def test_a_record_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "r.json")
+        with pytest.raises(FileFormatError, match=r"r\.json: a folder, pipe or device"):
+            read_result(tmp_path / "r.json")
+
+    @pytest.mark.parametrize("kind", ["ranking", "queries", "items"])
+    def test_a_companion_is_not_waited_for(self, write: Write, kind: str) -> None:
+        stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
+        companion(stored, kind).unlink()
+        os.mkfifo(companion(stored, kind))
+        read: dict[str, Callable[[], object]] = {
+            "ranking": stored.ranking,
+            "queries": stored.queries,
+            "items": lambda: stored.item_location("a"),
+        }
+        with pytest.raises(FileFormatError, match="a folder, pipe or device"):
+            read[kind]()
 
 
 class TestPlaces:
@@ -361,13 +431,17 @@ class TestPlaces:
 
     def test_a_hostile_manifest_is_refused(self, write: Write) -> None:
         stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
-        manifest = stored.path.parent / "results.items.json"
+        manifest = companion(stored, "items")
         altered(manifest, manifest.read_text().replace("x.png", "../../etc/passwd"))
+        with pytest.raises(FileFormatError, match="is not the items file this record was written with"):
+            read_result(stored.path).item_location("a")
+        del stored.record["file_checksums"]["items"]
+        altered(stored.path, json.dumps(stored.record))
         with pytest.raises(FileFormatError, match="leaves its root"):
             read_result(stored.path).item_location("a")
 
     def test_a_manifest_that_is_gone(self, write: Write) -> None:
         stored = write(items={"items": {"root": ".", "paths": {}}})
-        (stored.path.parent / "results.items.json").unlink()
-        with pytest.raises(FileFormatError, match=r"results\.items\.json: gone"):
+        companion(stored, "items").unlink()
+        with pytest.raises(FileFormatError, match=r"results\.items\.[0-9a-f]{12}\.json cannot be read"):
             read_result(stored.path).item_location("a")

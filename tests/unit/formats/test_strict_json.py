@@ -24,6 +24,7 @@ def test_every_repeated_key_is_named_with_its_place() -> None:
         (b"", "the file is empty"),
         (b'{"a": "\xff"}', r"not UTF-8 text \(byte 7\)"),
         (b"[" * 200_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "x.json: holds a number that is too long"),
     ],
 )
 def test_broken_text_says_where(data: bytes, said: str) -> None:

@@ -316,14 +316,28 @@ class TestWhatIsMissing:
         assert [c.text for c in row.all("td")] == ["0.450", "0.520", "0.610"]
         assert "keeps no ranking, so its queries cannot be shown" in page.text
 
-    @pytest.mark.parametrize("suffix", ["ranking.parquet", "items.json"])
+    @pytest.mark.parametrize("kind", ["ranking", "items"])
     def test_a_missing_companion_is_told_on_the_page(
-        self, results: list[StoredResult], tmp_path: Path, parse: Parse, suffix: str
+        self, results: list[StoredResult], tmp_path: Path, parse: Parse, kind: str
     ) -> None:
-        (results[0].path.parent / f"loo-grid.{suffix}").unlink()
+        name = results[0].record["files"][kind]
+        (results[0].path.parent / name).unlink()
         page = parse(write_report([read_result(results[0].path)], tmp_path / "r.html"))
-        assert f"loo-grid.{suffix}" in page.one("main").text
+        assert name in page.one("main").text
         assert page.all("table", "headline")
+
+
+class TestFolders:
+    def test_the_foot_says_where_pictures_were_taken_from(
+        self, results: list[StoredResult], tmp_path: Path, parse: Parse
+    ) -> None:
+        (root,) = results[0].image_roots
+        assert (
+            f"taken from \u2068{root}\u2069."
+            in parse(write_report(results[:1], tmp_path / "r.html")).one("footer").text
+        )
+        none = parse(write_report(results[:1], tmp_path / "none.html", cases=0))
+        assert "taken from" not in none.one("footer").text
 
 
 class TestRemarks:

@@ -162,3 +162,12 @@ def test_a_threshold_outside_the_scores_is_refused_with_their_range(world: Any) 
     with pytest.raises(InputError, match="threshold is '0.8'; it must be a number"):
         create_pseudo_ground_truth(world.full(), world.vectors, threshold="0.8")  # type: ignore[arg-type]
     create_pseudo_ground_truth(world.full(), world.vectors, threshold=1.0)
+
+
+def test_the_record_says_pseudo_whatever_the_file_calls_it() -> None:
+    value = made(threshold=0.9)
+    value["pseudo"] |= {"kind": "complete", "pseudo_model": "people", "model_name": "m"}
+    result = ModelEvaluator(service()).evaluate(
+        EvaluationDataset.from_dict(value), [1], precomputed_embeddings=EAST
+    )
+    assert (result.record["truth"]["kind"], result.record["truth"]["pseudo_model"]) == ("pseudo", "m")

@@ -36,6 +36,12 @@ def test_vectors_come_in_the_order_of_the_queries_as_float32() -> None:
     assert found.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 
+def test_an_array_is_not_taken_by_position() -> None:
+    given: Any = np.eye(3)
+    with pytest.raises(InputError, match="give a mapping of query id to vector ndarray"):
+        checked_embeddings(given, [2, 1, 0], 3)
+
+
 def test_everything_wrong_with_given_vectors_is_told_at_once() -> None:
     given: dict[Id, Any] = {
         "a": [1, 2],

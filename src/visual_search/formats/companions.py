@@ -1,0 +1,55 @@
+"""Files beside a result's record, named by content: a new result leaves an old one's alone until it is whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from visual_search.formats.atomic import flush_file, fsync_folder, temporary_beside
+from visual_search.formats.fingerprint import fingerprint_file
+
+__all__ = ["remove_companions", "write_companion"]
+
+_ENDINGS = {"ranking": "parquet", "queries": "parquet", "items": "json"}
+
+
+def write_companion(record: Path, kind: str, write: Callable[[Path], object]) -> tuple[str, str]:
+    """Write one companion whole or not at all, under a name such as ``results.ranking.0123456789ab.parquet``.
+
+    Parameters
+    ----------
+    record : Path
+        The JSON record beside which the file goes.
+    kind : {"ranking", "queries", "items"}
+    write : callable
+        Writes the file at the path that it is given.
+
+    Returns
+    -------
+    name : str
+        The file's plain name.
+    checksum : str
+        Its SHA-256, as :func:`fingerprint_file` gives it; the name has the first 12 digits.
+    """
+    with temporary_beside(record.with_name(f"{record.stem}.{kind}")) as temporary:
+        write(temporary)
+        flush_file(temporary)
+        checksum = fingerprint_file(temporary)
+        digits = checksum.removeprefix("sha256:")[:12]
+        target = record.with_name(f"{record.stem}.{kind}.{digits}.{_ENDINGS[kind]}")
+        temporary.replace(target)
+    fsync_folder(record.parent)
+    return target.name, checksum
+
+
+def remove_companions(record: Path, names: Iterable[str]) -> None:
+    """Remove companions of a record that has been replaced; a name that :func:`write_companion` gives none is left.
+
+    Names of earlier versions, without digits (``results.ranking.parquet``), are ours too.
+    """
+    kinds = "|".join(rf"{kind}(\.[0-9a-f]{{12}})?\.{ending}" for kind, ending in _ENDINGS.items())
+    ours = re.compile(rf"{re.escape(record.stem)}\.({kinds})")
+    for name in names:
+        if ours.fullmatch(name):
+            record.with_name(name).unlink(missing_ok=True)

@@ -1,0 +1,58 @@
+"""JSON files of a result: regular files, UTF-8, with no NaN, no infinity and no number too long to be one."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from visual_search.errors import FileFormatError
+
+__all__ = ["check_regular", "read_plain_json"]
+
+
+def check_regular(path: Path) -> None:
+    """Refuse folders, and pipes and devices, which may never end.
+
+    Raises
+    ------
+    FileFormatError
+        Not a regular file, nor a link to one.
+    OSError
+        It is not there or cannot be reached.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise FileFormatError(f"{path.name}: a folder, pipe or device; a result is made of regular files")
+
+
+def read_plain_json(path: Path) -> Any:
+    """Read a JSON value.
+
+    Raises
+    ------
+    FileFormatError
+        Not a regular file, not UTF-8, not JSON (with line and column), nested too deeply, or a number that is NaN,
+        infinite or of thousands of digits.
+    OSError
+        It is not there or cannot be read.
+    """
+    check_regular(path)
+
+    def refuse(text: str) -> float:
+        raise FileFormatError(f"{path.name}: holds {text}, which is not JSON; undefined values are null")
+
+    try:
+        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=refuse)
+    except FileFormatError:
+        raise
+    except json.JSONDecodeError as problem:
+        raise FileFormatError(
+            f"{path.name}: not JSON, or cut off: {problem.msg} at line {problem.lineno}, column {problem.colno}"
+        ) from problem
+    except UnicodeDecodeError as problem:
+        raise FileFormatError(f"{path.name}: byte {problem.start} is not UTF-8; a result is JSON text") from problem
+    except RecursionError as problem:
+        raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
+    except ValueError as problem:  # a whole number of more digits than Python turns into one
+        raise FileFormatError(f"{path.name}: holds a number that is too long: {problem}") from problem
