@@ -40,7 +40,9 @@ def _table(kernels: ModuleType) -> tuple[Any, Any]:
     items = ["apple", "pear", "fig of fig", _LONG, "gr\u00fcn"]
     values = np.array([2.5, 0.1, 0.1, 0.1 + 0.2, 0.3])
     query, item, rank = _columns([0, 0, 0, 1, 1], [0, 1, 2, 3, 4], [1, 2, 3, 1, 2])
-    return kernels.read_table(io.BytesIO(_TEXT.encode()), RUN), Table(["q1", "q2"], items, query, item, values, rank)
+    return kernels.read_table(io.BytesIO(_TEXT.encode()), RUN), Table(
+        ["q1", "q2"], items, query, item, values, rank
+    )
 
 
 def _ids(kernels: ModuleType) -> tuple[Any, Any]:
