@@ -14,8 +14,8 @@ __all__ = ["checked_places", "read_places", "write_places"]
 
 
 def write_places(path: Path, places: dict[str, dict[str, Any]]) -> None:
-    """Write the items file."""
-    text = json.dumps(places, indent=1, ensure_ascii=False, allow_nan=False)
+    """Write the items file; escaped throughout, since a file name may hold bytes that are no text."""
+    text = json.dumps(places, indent=1, ensure_ascii=True, allow_nan=False)
     path.write_bytes(f"{text}\n".encode())
 
 

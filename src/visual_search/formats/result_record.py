@@ -42,8 +42,10 @@ def guide_keys(k_values: list[int]) -> list[str]:
     return ["num_queries", "k_values", *at_k, "map", "mrr", "per_query_results", "timestamp", "model_name"]
 
 
-def plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def plain_record(record: Mapping[str, Any], *, odd_names: bool = False) -> dict[str, Any]:
     """A copy in which numpy scalars, arrays and tuples are JSON values, whatever their depth.
+
+    ``odd_names`` lets texts stand that are file names with bytes that are no text; they are to be written as escapes.
 
     Raises
     ------
@@ -51,13 +53,13 @@ def plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
         NaN or infinity (undefined values are None), or a value that JSON has no form for; all places at once.
     """
     problems = Problems("record")
-    plain = _plain(record, "record", problems)
+    plain = _plain(record, "record", problems, odd_names=odd_names)
     problems.raise_if_any(InputError)
     assert isinstance(plain, dict)
     return plain
 
 
-def _plain(value: Any, place: str, problems: Problems) -> Any:
+def _plain(value: Any, place: str, problems: Problems, *, odd_names: bool) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if value is None or isinstance(value, (bool, int)):
@@ -67,15 +69,15 @@ def _plain(value: Any, place: str, problems: Problems) -> Any:
             problems.add(f"{place} is {value}; write None where a value is undefined")
         return value
     if isinstance(value, str):
-        if not (value.isascii() or _is_utf8(value)):
+        if not (odd_names or value.isascii() or _is_utf8(value)):
             problems.add(f"{place}: {value!r} cannot be written as UTF-8; rename it")
         return value
     if isinstance(value, Mapping):
         if len({str(key) for key in value}) != len(value):
             problems.add(f"{place}: two keys become the same text; keys must differ as text")
-        return {str(key): _plain(inner, f"{place}.{key}", problems) for key, inner in value.items()}
+        return {str(key): _plain(inner, f"{place}.{key}", problems, odd_names=odd_names) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(inner, f"{place}[{row}]", problems) for row, inner in enumerate(value)]
+        return [_plain(inner, f"{place}[{row}]", problems, odd_names=odd_names) for row, inner in enumerate(value)]
     problems.add(f"{place}: {type(value).__name__} has no JSON form")
     return None
 

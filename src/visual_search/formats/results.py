@@ -214,7 +214,7 @@ def write_result(
     plain = plain_record(record)
     checked_record(plain, target.name, error=InputError, in_order=True)
     tables = {"ranking": ranking_table(ranking), "queries": queries_table(queries)}
-    manifest = None if items is None else checked_places(plain_record(items), "items", InputError)
+    manifest = None if items is None else checked_places(plain_record(items, odd_names=True), "items", InputError)
     replaced = (read_result(target).record.get("files") or {}) if target.exists() else {}
     writers: dict[str, Callable[[Path], object]] = {
         name: partial(write_table, table=table) for name, table in tables.items()

@@ -57,7 +57,8 @@ def perceptual_hash(image: Image.Image, bits: Literal[64, 256] = 64) -> PackedBi
     References
     ----------
     C. Zauner, "Implementation and benchmarking of perceptual image hash functions", 2010. The bits equal those of
-    ``imagehash.phash(image, hash_size=8 or 16)``, plain pictures apart.
+    ``imagehash.phash(image, hash_size=8 or 16)`` on photographs; plain and very small pictures, whose coefficients are
+    rounding noise, apart.
 
     Examples
     --------

@@ -78,7 +78,8 @@ class VectorIndex:
     Convention
     ----------
     Under ``cosine`` vectors are kept and returned at unit length. Scores are float32, higher is better; equal
-    scores are in the order in which the items were added.
+    scores are in the order in which the items were added. The last bits of a score may differ between a query alone
+    and the same in a large batch (FAISS sums in another order), and so may, there, the scores of identical vectors.
 
     Any number of threads may search together. A change waits for the searches that run, and searches that come
     later wait for it; what was returned before keeps its meaning.
@@ -467,7 +468,7 @@ class VectorIndex:
             "engine": engine.name,
         }
         findings = Findings(str(path))
-        compared = [(name, there[name], asked) for name, asked in self._asked.items()]
+        compared: list[tuple[str, Any, Any]] = [(name, there[name], asked) for name, asked in self._asked.items()]
         compared += [(name, engine.settings.get(name), asked) for name, asked in self._asked_settings.items()]
         for name, held, asked in compared:
             if asked is not None and held != asked:

@@ -14,6 +14,7 @@ from PIL.Image import Image, fromarray
 
 from visual_search.errors import DimensionError, FingerprintError, InputError, Problems, UndecodableImageError
 from visual_search.images.decoding import DecodingRules
+from visual_search.images.id_texts import id_text
 from visual_search.images.image_source import ImageBytes, ImageSource
 from visual_search.indexing.embedders.contract import Embedder, EmbedderDescription, describe
 from visual_search.indexing.embedding import embed_sources
@@ -108,7 +109,7 @@ def _source(number: int, image: QueryImage) -> ImageSource:
             f"image {number}: got {type(image).__name__}; give a path, the file's bytes, a PIL image, or a uint8 array "
             "of shape (height, width), (height, width, 3) or (height, width, 4)"
         )
-    return ImageSource(os.fspath(image), Path(image))
+    return ImageSource(id_text(os.fspath(image)), Path(image))
 
 
 def _picture(pixels: npt.NDArray[np.uint8]) -> Image:

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -501,7 +502,11 @@ def test_a_load_of_another_dimension_between_searches_is_named(tmp_path: Path) -
     def search() -> set[type[Exception]]:
         raised: set[type[Exception]] = set()
         while not done.is_set():
-            for ask in (lambda: service.search_batch([[1, 1, 1]], ["q"]), lambda: index.search([[1, 1, 1]], 1)):
+            asks: list[Callable[[], object]] = [
+                lambda: service.search_batch([[1, 1, 1]], ["q"]),
+                lambda: index.search([[1, 1, 1]], 1),
+            ]
+            for ask in asks:
                 try:
                     ask()
                 except Exception as error:  # noqa: BLE001 - whatever it is, its class is the result

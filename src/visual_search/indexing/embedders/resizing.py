@@ -53,7 +53,7 @@ class Resize:
     Examples
     --------
     >>> Resize(224, 224, rule="shorter-side", filter="bicubic").words
-    'central 0.875 of the shorter side resized to 224x224, bicubic'
+    'central 0.875 of the shorter side resized to 224x224, bicubic (large pictures averaged in whole blocks to ...)'
     >>> Resize(4, 6)(Image.new("RGB", (1, 1000))).size
     (6, 4)
     """
@@ -78,9 +78,12 @@ class Resize:
     def words(self) -> str:
         """The rule in words, for an embedder's ``preprocessing``."""
         size = f"{self.height}x{self.width}"
+        how = self.filter
+        if self.filter != "nearest":
+            how += f" (large pictures averaged in whole blocks to no less than {_REDUCED_TO:g} times that before)"
         if self.rule == "stretch":
-            return f"stretched to {size}, {self.filter}"
-        return f"central {self.crop:g} of the shorter side resized to {size}, {self.filter}"
+            return f"stretched to {size}, {how}"
+        return f"central {self.crop:g} of the shorter side resized to {size}, {how}"
 
     def __call__(self, image: Image.Image) -> Image.Image:
         """Give the image at the target size; the image itself is not changed. Thread-safe."""

@@ -38,7 +38,7 @@ def test_vectors_come_in_the_order_of_the_queries_as_float32() -> None:
 
 def test_an_array_is_not_taken_by_position() -> None:
     given: Any = np.eye(3)
-    with pytest.raises(InputError, match="give a mapping of query id to vector ndarray"):
+    with pytest.raises(InputError, match="is ndarray; give a mapping of query id to vector"):
         checked_embeddings(given, [2, 1, 0], 3)
 
 
