@@ -95,6 +95,11 @@ class IdTable:
         """Place in the vocabulary of each row."""
         return rows if self._term_of_row is None else self._term_of_row[rows]
 
+    def in_use(self, terms: Int64Array) -> npt.NDArray[np.bool_]:
+        """Whether the id at each place of the vocabulary stands at a row now."""
+        used: npt.NDArray[np.bool_] = self._rows[terms] >= 0
+        return used
+
     def append(self, ids: Ids) -> None:
         """Give the next rows to ids that are not in use."""
         rows = np.arange(self.next_row, self.next_row + len(ids))

@@ -23,6 +23,8 @@ def listed(ids: Iterable[Any]) -> list[Any]:
     """Several ids as a list; a single id where several belong is refused, not read letter by letter."""
     if isinstance(ids, str | bytes | int | np.integer):
         raise InputError(f"ids: got the single {type(ids).__name__} {ids!r}; give a list of ids, as [{ids!r}]")
+    if not isinstance(ids, Iterable):
+        raise InputError(f"ids: got {type(ids).__name__}; give a list of ids")
     return list(ids)
 
 

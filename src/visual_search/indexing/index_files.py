@@ -58,13 +58,24 @@ def check_extra(extra: Any) -> None:
     if not isinstance(extra, dict):
         raise InputError(f"extra: got {type(extra).__name__}; must be a dict of what JSON can hold")
     try:
-        json.dumps(extra, allow_nan=False)
+        json.dumps(extra, allow_nan=False, ensure_ascii=False).encode()
+    except RecursionError:
+        raise InputError(
+            "extra: nested too deeply, or holding itself; it is kept in the manifest as JSON"
+        ) from None
+    except UnicodeEncodeError as error:
+        odd = str(error.object)[error.start : error.end]
+        raise InputError(
+            f"extra: the lone surrogate {odd!r} is no text that a file can hold; take it out or escape it"
+        ) from error
     except (TypeError, ValueError) as error:
         raise InputError(f"extra: {error}; it is kept in the manifest, so it must be what JSON can hold") from error
 
 
 def check_attachments(attachments: Any) -> None:
     """Refuse attachments that are not bytes under a plain file name, before anything is written."""
+    if not isinstance(attachments, dict):
+        raise InputError(f"attachments: got {type(attachments).__name__}; must be a dict of file names to bytes")
     problems = Problems("attachments")
     for name, content in attachments.items():
         if not isinstance(name, str) or not attachment_pattern.fullmatch(name):

@@ -298,7 +298,7 @@ class VectorIndex:
             As for ``add``.
         """
         depth = checked_depth(k)
-        queries = None if query_ids is None else Ids(query_ids, what="queries")
+        queries = None if query_ids is None else Ids(listed(query_ids), what="queries")
         with self.moment() as moment:
             count = len(moment)
             if depth > count:
@@ -486,7 +486,10 @@ class VectorIndex:
         return create_engine(old.name, vectors.shape[1], old.metric, old.settings)
 
     def _known_rows(self, ids: Sequence[Id]) -> Int64Array:
-        rows = self._table.rows(ids)
+        try:
+            rows = self._table.rows(ids)
+        except TypeError as error:  # a list among them, for example, which cannot be looked up
+            raise InputError(f"ids: {error}; an id is text or a whole number") from error
         missing = [ids[place] for place in np.flatnonzero(rows < 0).tolist()]
         if missing:
             raise UnknownIdError(f"ids: {len(missing)} are not in the index: {first_few(missing)}")

@@ -62,6 +62,10 @@ class Moment:
         """What places point into."""
         return self._table.vocabulary
 
+    def in_use(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether the item at each place is in the index; False for one that was removed."""
+        return self._table.in_use(places)
+
     def nearest(self, vectors: npt.NDArray[np.float32], k: int, *, with_vectors: bool = False) -> Nearest:
         """The k nearest of each vector, which ``VectorIndex.ready`` has checked; padded where there are fewer."""
         rows, scores = self._engine.search(vectors, max(1, min(k, len(self))))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from visual_search.indexing.nearest import Nearest
 __all__ = ["Exclude", "Exclusions"]
 
 Int64Array = npt.NDArray[np.int64]
+InUse: TypeAlias = Callable[[Int64Array], npt.NDArray[np.bool_]]
 Exclude: TypeAlias = Literal["self"] | Sequence[Iterable[Id]]
 
 
@@ -27,6 +28,8 @@ class Exclusions:
         The queries.
     items : Ids
         The vocabulary that places point into.
+    in_use : callable
+        Which places hold items that are in the index now; a removed one is as unknown as one that never was.
     exclude : "self" or sequence of iterables of ids, optional
         ``"self"``: the item with the query's own id, where there is one. Else one iterable of ids per query; an id
         that is not in the index is an error, since excluding it would do nothing.
@@ -39,13 +42,13 @@ class Exclusions:
         Ids that are not in the index, listed with their queries.
     """
 
-    def __init__(self, queries: Ids, items: Ids, exclude: Exclude | None) -> None:
+    def __init__(self, queries: Ids, items: Ids, in_use: InUse, exclude: Exclude | None) -> None:
         if exclude is None:
             lines = places = np.empty(0, dtype=np.int64)
         elif isinstance(exclude, str):
             lines, places = _own(queries, items, exclude)
         else:
-            lines, places = _listed(queries, items, exclude)
+            lines, places = _listed(queries, items, in_use, exclude)
         self._vocabulary = max(len(items), 1)
         self._keys = np.unique(lines * self._vocabulary + places)
         self._counts = np.bincount(self._keys // self._vocabulary, minlength=len(queries))
@@ -85,14 +88,30 @@ def _own(queries: Ids, items: Ids, exclude: str) -> tuple[Int64Array, Int64Array
     return lines, places[lines]
 
 
-def _listed(queries: Ids, items: Ids, exclude: Sequence[Iterable[Id]]) -> tuple[Int64Array, Int64Array]:
+def _listed(
+    queries: Ids, items: Ids, in_use: InUse, exclude: Sequence[Iterable[Id]]
+) -> tuple[Int64Array, Int64Array]:
+    if not isinstance(exclude, Sequence | np.ndarray):
+        raise InputError(
+            f"exclude: got {type(exclude).__name__}; must be None, 'self', or a list with one iterable of ids per query"
+        )
     if len(exclude) != len(queries):
         raise InputError(f"exclude: {len(exclude)} entries for {len(queries)} queries; give one iterable to each")
     if any(isinstance(ids, str | bytes) for ids in exclude):
         raise InputError("exclude: an entry is a string; give a list of ids for each query")
+    entries: Sequence[Any] = exclude
+    odd = [queries[line] for line, ids in enumerate(entries) if not isinstance(ids, Iterable)]
+    if odd:
+        raise InputError(
+            f"exclude: no list of ids for {len(odd)} queries, first: {first_few(odd)}; give [] for none"
+        )
     pairs = [(line, item) for line, ids in enumerate(exclude) for item in ids]
     lines = np.array([line for line, _ in pairs], dtype=np.int64)
-    places = items.rows(item for _, item in pairs)
+    try:
+        places = items.rows(item for _, item in pairs)
+    except TypeError as error:  # a list among them, for example, which cannot be looked up
+        raise InputError(f"exclude: {error}; an id is text or a whole number") from error
+    places[places >= 0] = np.where(in_use(places[places >= 0]), places[places >= 0], -1)
     unknown = [(queries[pairs[at][0]], pairs[at][1]) for at in np.flatnonzero(places < 0).tolist()]
     if unknown:
         raise UnknownIdError(

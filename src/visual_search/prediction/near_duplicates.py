@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ Vectors = npt.NDArray[np.float32]
 
 def checked_threshold(threshold: Any) -> float:
     """A cosine similarity in (-1, 1]."""
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not -1 < threshold <= 1:
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not -1 < float(threshold) <= 1:
         raise InputError(
             f"hide_near_duplicates: got {threshold!r}; must be a cosine similarity above -1 and at most 1, "
             "such as 0.98, or None to show everything"

@@ -15,6 +15,7 @@ from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id, Ids
 from visual_search.images.decoding import DecodingRules
 from visual_search.indexing.embedders.contract import Embedder, EmbedderDescription, TextEmbedder
+from visual_search.indexing.incoming import listed
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import ItemImages, images_of
 from visual_search.indexing.nearest import Nearest, ragged_ranking
@@ -195,10 +196,10 @@ class NearestNeighborSearch:
             An id to exclude that is not in the index.
         """
         depth = checked_depth(k)
-        queries = Ids(query_ids, what="queries")
+        queries = Ids(listed(query_ids), what="queries")
         with self.index.moment() as moment:
             ready = self.index.ready(vectors, queries)
-            exclusions = Exclusions(queries, moment.items, exclude)
+            exclusions = Exclusions(queries, moment.items, moment.in_use, exclude)
             step = max(1, _BLOCK_PLACES // (depth + exclusions.most))
             parts = []
             for start in range(0, len(ready), step):

@@ -1,5 +1,6 @@
 """VectorIndex: what goes in, what comes out, what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -468,3 +469,30 @@ def test_settings_come_as_a_mapping_or_as_keywords() -> None:
 def test_an_index_of_impossible_parts_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         VectorIndex(**options)
+
+
+def test_ids_of_the_wrong_kind_are_refused() -> None:
+    index = VectorIndex()
+    index.add(["a"], [[1, 2]])
+    wrong: Any = None
+    for ask in (index.vectors, index.remove, lambda ids: index.add(ids, [[1, 2]])):
+        with pytest.raises(InputError, match="ids: got NoneType; give a list of ids"):
+            ask(wrong)
+    wrong = [["a"]]
+    with pytest.raises(InputError, match="an id is text or a whole number"):
+        index.vectors(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("attachments", None, "attachments: got NoneType"), ("extra", {"name": "\ud800"}, "lone surrogate")],
+)
+def test_what_cannot_be_kept_beside_an_index_is_refused(
+    tmp_path: Path, name: str, value: Any, message: str
+) -> None:
+    index = VectorIndex()
+    index.add(["a"], [[1, 2]])
+    setattr(index, name, value)
+    with pytest.raises(InputError, match=message):
+        index.save(tmp_path / "index")
+    assert not (tmp_path / "index").exists()

@@ -1,8 +1,13 @@
 """The search service: lists, exclusions, near-duplicates, images, words, threads."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+<<<<<<< HEAD
+from collections.abc import Callable
+=======
+from functools import partial
+>>>>>>> fixindex
 from pathlib import Path
 from typing import Any
 
@@ -499,14 +504,23 @@ def test_a_load_of_another_dimension_between_searches_is_named(tmp_path: Path) -
     service = NearestNeighborSearch(index)
     done = threading.Event()
 
+    searches: list[Callable[[], Any]] = [
+        partial(service.search_batch, [[1, 1, 1]], ["q"]),
+        partial(index.search, [[1, 1, 1]], 1),
+    ]
+
     def search() -> set[type[Exception]]:
         raised: set[type[Exception]] = set()
         while not done.is_set():
+<<<<<<< HEAD
             asks: list[Callable[[], object]] = [
                 lambda: service.search_batch([[1, 1, 1]], ["q"]),
                 lambda: index.search([[1, 1, 1]], 1),
             ]
             for ask in asks:
+=======
+            for ask in searches:
+>>>>>>> fixindex
                 try:
                     ask()
                 except Exception as error:  # noqa: BLE001 - whatever it is, its class is the result
@@ -524,3 +538,32 @@ def test_a_load_of_another_dimension_between_searches_is_named(tmp_path: Path) -
 def test_the_distance_of_an_equal_vector_has_no_minus_sign() -> None:
     distance = service_over(np.ones((1, 2)), metric="l2").search([1, 1], "q").results[0].distance
     assert str(distance) == "0.0"
+
+
+# Arguments of the wrong kind
+
+
+@pytest.mark.parametrize(
+    ("exclude", "message"),
+    [
+        ([None, None], "no list of ids for 2 queries.*give \\[\\]"),
+        ((ids for ids in [["img_000"], []]), "exclude: got generator"),
+        (5, "exclude: got int"),
+        ([[["img_000"]], []], "an id is text or a whole number"),
+    ],
+)
+def test_exclusions_of_the_wrong_kind_are_refused(exclude: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        service_over(gaussian(3)).search_batch(gaussian(2), ["a", "b"], exclude=exclude)
+
+
+def test_excluding_an_item_that_was_removed_is_an_error() -> None:
+    service = service_over(gaussian(3))
+    service.index.remove(["img_002"])
+    with pytest.raises(UnknownIdError, match="img_002"):
+        service.search_batch(gaussian(1), ["q"], exclude=[["img_001", "img_002"]])
+
+
+def test_a_threshold_may_be_a_numpy_number() -> None:
+    service = service_over(np.ones((2, 2)))
+    assert service.search([1, 1], "q", hide_near_duplicates=np.float32(0.9)).hidden == 1  # type: ignore[arg-type]
