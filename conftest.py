@@ -19,6 +19,9 @@ settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
+# Can be imported only where the package is installed with its compiled half, and shows no example.
+collect_ignore = ["src/visual_search/kernels/compiled.py"]
+
 
 def _enter_folder(namespace: dict[str, Any]) -> None:
     namespace["_home"] = os.getcwd()  # noqa: PTH109 - to go back to
