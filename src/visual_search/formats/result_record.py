@@ -75,7 +75,9 @@ def _plain(value: Any, place: str, problems: Problems, *, odd_names: bool) -> An
     if isinstance(value, Mapping):
         if len({str(key) for key in value}) != len(value):
             problems.add(f"{place}: two keys become the same text; keys must differ as text")
-        return {str(key): _plain(inner, f"{place}.{key}", problems, odd_names=odd_names) for key, inner in value.items()}
+        return {
+            str(key): _plain(inner, f"{place}.{key}", problems, odd_names=odd_names) for key, inner in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [_plain(inner, f"{place}[{row}]", problems, odd_names=odd_names) for row, inner in enumerate(value)]
     problems.add(f"{place}: {type(value).__name__} has no JSON form")
