@@ -3,11 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-<<<<<<< HEAD
-from collections.abc import Callable
-=======
 from functools import partial
->>>>>>> fixindex
 from pathlib import Path
 from typing import Any
 
@@ -512,15 +508,7 @@ def test_a_load_of_another_dimension_between_searches_is_named(tmp_path: Path) -
     def search() -> set[type[Exception]]:
         raised: set[type[Exception]] = set()
         while not done.is_set():
-<<<<<<< HEAD
-            asks: list[Callable[[], object]] = [
-                lambda: service.search_batch([[1, 1, 1]], ["q"]),
-                lambda: index.search([[1, 1, 1]], 1),
-            ]
-            for ask in asks:
-=======
             for ask in searches:
->>>>>>> fixindex
                 try:
                     ask()
                 except Exception as error:  # noqa: BLE001 - whatever it is, its class is the result
