@@ -153,7 +153,7 @@ def index_images(
     rules = rules or DecodingRules()
     sources = list_images(images, ids=ids)
     # Made before the work, so that a wrong metric, engine or setting is known now and not after it.
-    index = VectorIndex(metric=metric, engine=engine, embedder=describe(made), **(settings or {}))
+    index = VectorIndex(metric=metric, engine=engine, embedder=describe(made), settings=settings)
     with Journal(journal_path(out), key=_key(describe(made), rules)) as journal:
         finished = _finished(journal, sources, made.dimension)
         resumed = len(finished)

@@ -78,7 +78,7 @@ class Resize:
     def words(self) -> str:
         """The rule in words, for an embedder's ``preprocessing``."""
         size = f"{self.height}x{self.width}"
-        how = self.filter
+        how: str = self.filter
         if self.filter != "nearest":
             how += f" (large pictures averaged in whole blocks to no less than {_REDUCED_TO:g} times that before)"
         if self.rule == "stretch":

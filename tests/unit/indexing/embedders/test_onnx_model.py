@@ -29,7 +29,8 @@ def test_by_default_values_are_scaled_as_imagenets(mean_colour: Save) -> None:
     embedder = OnnxEmbedder(mean_colour())
     np.testing.assert_allclose(one(embedder), expected, rtol=1e-5)
     assert embedder.preprocessing == (
-        "RGB, stretched to 8x8, bilinear (large pictures averaged in whole blocks to no less than 1.25 times that before), (value * 0.00392157 - [0.485,0.456,0.406]) / [0.229,0.224,0.225], "
+        "RGB, stretched to 8x8, bilinear (large pictures averaged in whole blocks to no less than 1.25 times that "
+        "before), (value * 0.00392157 - [0.485,0.456,0.406]) / [0.229,0.224,0.225], "
         "nchw into 'image', output 'vector'"
     )
 
