@@ -18,7 +18,7 @@ Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 Search: TypeAlias = Callable[[Vectors, int], tuple[Int64Array, Vectors]]
 
-_DEEPER = 4
+_DEEPER = 16
 _PLACES = 1 << 22  # fetched at once while ties are followed
 
 
