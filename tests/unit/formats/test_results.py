@@ -421,6 +421,35 @@ class TestCompanions:
             stored.ranking()
 
 
+class TestForeignTables:
+    @pytest.mark.parametrize(
+        ("kind", "column", "values", "said"),
+        [
+            ("ranking", "score", None, "'score': column missing"),
+            ("ranking", "score", ["a", "b", "c", "d"], "'score': type string; allowed: double"),
+            ("ranking", "state", ["right"] * 4, "'right'; allowed are relevant"),
+            ("queries", "num_relevant", None, "'num_relevant': column missing"),
+            ("queries", "AP(denominator=all)@1", ["a", "b"], "type string; allowed: double"),
+        ],
+    )
+    def test_other_columns_types_and_states(
+        self, write: Write, kind: str, column: str, values: list[str] | None, said: str
+    ) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        stored = write()
+        del stored.record["file_checksums"]
+        read = {"ranking": stored.ranking, "queries": stored.queries}[kind]
+        table = read().drop_columns([column])
+        pq.write_table(
+            table if values is None else table.append_column(column, pa.array(values)), companion(stored, kind)
+        )
+        with pytest.raises(FileFormatError) as caught:
+            read()
+        assert said in str(caught.value)
+
+
 class TestPipes:
     def test_a_record_is_not_waited_for(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "r.json")
