@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from visual_search.errors import InputError, Problems, first_few
+from visual_search.formats.result_extensions import check_extensions, is_value
 
 __all__ = [
     "FORMAT",
@@ -26,10 +27,6 @@ FORMAT = "visual-search result"
 FORMAT_VERSION = 1
 
 _PER_QUERY = ("query_id", "recall_at_k", "precision_at_k", "average_precision", "reciprocal_rank")
-_OBJECTS = (
-    *("protocol", "measures", "random_baseline", "ceilings", "truth", "audit", "left_out", "embedder", "index"),
-    *("ledger", "fingerprints", "versions", "machine", "seeds", "files", "file_checksums"),
-)
 
 
 def guide_keys(k_values: list[int]) -> list[str]:
@@ -131,8 +128,10 @@ def checked_record(value: Any, subject: str, *, error: type[InputError], in_orde
         wrong = next(place for place, key in enumerate(found) if key != expected[place])
         problems.add(f"the guide's keys come first: key {wrong} is {found[wrong]!r}, {expected[wrong]!r} is due")
     _check_values(value, k_values, problems)
-    _check_per_query(value.get("per_query_results"), problems)
-    _check_extensions(value, problems)
+    if "per_query_results" in value:
+        _check_per_query(value["per_query_results"], problems)
+    check_extensions(value, problems)
+    _check_files(value, problems)
     problems.raise_if_any(error)
 
 
@@ -166,7 +165,7 @@ def _check_values(value: dict[str, Any], k_values: list[int], problems: Problems
         problems.add(f"num_queries: a whole number of at least 0 is needed; got {count!r}")
     at_k = [f"{m}_at_{k}" for m in ("recall", "precision", "ndcg", "hit_rate") for k in k_values]
     for key in (*at_k, "map", "mrr"):
-        if key in value and not _is_value(value[key]):
+        if key in value and not is_value(value[key]):
             problems.add(f"{key}: a number or null is needed; got {value[key]!r}")
     for key in ("timestamp", "model_name"):
         if key in value and not isinstance(value[key], str):
@@ -174,8 +173,6 @@ def _check_values(value: dict[str, Any], k_values: list[int], problems: Problems
 
 
 def _check_per_query(entries: Any, problems: Problems) -> None:
-    if entries is None:
-        return
     if not isinstance(entries, list):
         problems.add(f"per_query_results: a list is needed; got {type(entries).__name__}")
         return
@@ -192,22 +189,17 @@ def _wrong_in_query(entry: Any) -> list[str]:
     wrong = []
     if type(entry["query_id"]) not in (str, int):
         wrong.append(f".query_id: text or a whole number is needed; got {entry['query_id']!r}")
-    numbers, tables = _PER_QUERY[3:], _PER_QUERY[1:3]
-    wrong += [f".{k}: a number or null is needed; got {entry[k]!r}" for k in numbers if not _is_value(entry[k])]
+    numbers, tables = (*_PER_QUERY[3:], *({"num_relevant"} & entry.keys())), _PER_QUERY[1:3]
+    if type(entry.get("group")) not in (str, int, type(None)):
+        wrong.append(f".group: text, a whole number or null is needed; got {entry['group']!r}")
+    wrong += [f".{k}: a number or null is needed; got {entry[k]!r}" for k in numbers if not is_value(entry[k])]
     wrong += [
         f".{k}: an object of numbers is needed; got {entry[k]!r}" for k in tables if not _are_values(entry[k])
     ]
     return wrong
 
 
-def _check_extensions(value: dict[str, Any], problems: Problems) -> None:
-    for key in _OBJECTS:
-        if value.get(key) is not None and not isinstance(value[key], dict):
-            problems.add(f"{key}: an object or null is needed; got {type(value[key]).__name__}")
-    for key in ("warnings", "notes"):
-        found = value.get(key, [])
-        if not (isinstance(found, list) and all(isinstance(line, str) for line in found)):
-            problems.add(f"{key}: a list of texts is needed")
+def _check_files(value: dict[str, Any], problems: Problems) -> None:
     files = value.get("files")
     for name, file in files.items() if isinstance(files, dict) else ():
         # A companion lies beside its record; a record from elsewhere must not make this one read other files.
@@ -224,9 +216,5 @@ def is_plain_name(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and value != "" and not value.startswith(".") and not set(value) & set("/\\:\0")
 
 
-def _is_value(value: Any) -> bool:
-    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
-
-
 def _are_values(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_is_value, value.values()))
+    return isinstance(value, dict) and all(map(is_value, value.values()))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["STATES", "queries_table", "ranking_table", "read_table", "write_table"]
 
 STATES = ("relevant", "not_relevant", "unjudged", "ignored")
+_FILLED = {"query", "item", "position", "score", "state", "num_relevant"}
 
 
 def ranking_table(columns: Mapping[str, Any]) -> pa.Table:
@@ -146,22 +147,50 @@ def write_table(path: Path, table: pa.Table) -> None:
     pq.write_table(table, path, compression="zstd", row_group_size=1 << 18)
 
 
-def read_table(path: Path, *, queries: Iterable[Id] | None = None) -> pa.Table:
+def read_table(path: Path, kind: str, *, queries: Iterable[Id] | None = None) -> pa.Table:
     """Read Parquet, all of it or the rows of some queries.
 
     Raises
     ------
     FileFormatError
-        Truncated, or not Parquet.
+        Truncated, not Parquet, or not the columns, types and states of the ``kind``, ranking or queries.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
-        if queries is None:
-            return pq.read_table(path, partitioning=None)
-        wanted = pa.array(list(queries), type=pq.read_schema(path).field("query").type)
-        return pq.read_table(path, partitioning=None, filters=pc.field("query").isin(wanted))
-    except (pa.ArrowException, KeyError) as problem:
+        schema = pq.read_schema(path)
+        _check_schema(schema, kind, path.name)
+        chosen = None
+        if queries is not None:
+            chosen = pc.field("query").isin(pa.array(list(queries), type=schema.field("query").type))
+        table = pq.read_table(path, partitioning=None, filters=chosen)
+    except pa.ArrowException as problem:
         raise FileFormatError(f"{path.name}: damaged, or not a Parquet file of a result: {problem}") from problem
+    problems = Problems(path.name)
+    for name in _FILLED & set(table.column_names):
+        if table.column(name).null_count:
+            problems.add(f"{name!r}: {table.column(name).null_count} values are missing; each row needs one")
+    if kind == "ranking":
+        _check_ranking(table, problems)
+    problems.raise_if_any(FileFormatError)
+    return table
+
+
+def _check_schema(schema: pa.Schema, kind: str, subject: str) -> None:
+    problems = Problems(subject)
+    ids, floats = {"string", "large_string", "int64"}, {"double"}
+    if kind == "ranking":
+        needed = {"query": ids, "item": ids, "position": {"int32"}, "rank": {"int32"}, "score": floats}
+        needed |= {"state": {"string"}, "distance": floats, "grade": floats}
+    else:
+        needed = {"query": ids, "group": ids, "category": ids, "num_relevant": {"int64"}}
+        needed |= {name: floats for name in schema.names if name not in needed}
+    for name, kinds in needed.items():
+        found = [str(field.type) for field in schema if field.name == name]
+        if len(found) != 1:
+            problems.add(f"{name!r}: column {'repeated' if found else 'missing'}")
+        elif found[0] not in kinds:
+            problems.add(f"{name!r}: type {found[0]}; allowed: {', '.join(sorted(kinds))}")
+    problems.raise_if_any(FileFormatError)

@@ -94,7 +94,7 @@ class StoredResult:
         FileFormatError
             No ranking file is named, it is gone, it is not the one this record was written with, or it is damaged.
         """
-        return read_table(self._checked("ranking"), queries=queries)
+        return read_table(self._checked("ranking"), "ranking", queries=queries)
 
     def queries(self) -> pa.Table:
         """One row a query: query, group, category, num_relevant, and a float64 column a measure (null: undefined).
@@ -104,7 +104,7 @@ class StoredResult:
         FileFormatError
             As for :meth:`ranking`.
         """
-        return read_table(self._checked("queries"))
+        return read_table(self._checked("queries"), "queries")
 
     def item_location(self, item: Id) -> ImageLocation | None:
         """Where a gallery item's image is, or None when the result does not say; the file may have gone since."""

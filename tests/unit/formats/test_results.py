@@ -299,6 +299,35 @@ class TestRefusedToRead:
         with pytest.raises(FileFormatError, match="its format is 'other tool'"):
             read_result(stored.path)
 
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"measures": {"AP": None}}, "measures.AP: it may be absent, not null"),
+            ({"measures": {"AP": {"mean": "x"}}}, "measures.AP.mean: a number or null is needed; got 'x'"),
+            ({"measures": {"AP": {"words": 5}}}, "measures.AP.words: text or null is needed; got 5"),
+            ({"measures": {"AP": {"interval": {"low": []}}}}, "measures.AP.interval.low: a number or null"),
+            ({"audit": {"truth_sizes": {"min": 1, "max": 2}}}, "audit.truth_sizes.median: needed where"),
+            ({"measures": {"AP": {"interval": {"low": 0.1}}}}, "measures.AP.interval.high: needed where"),
+            ({"audit": {"warnings": None}}, "audit.warnings: it may be absent, not null"),
+            ({"ledger": {"used": None}}, "ledger.used: it may be absent, not null"),
+            ({"audit": {"warnings": 5}}, "audit.warnings: a list or null is needed; got 5"),
+            ({"ties": ["x"]}, "ties: text or null is needed"),
+            ({"truth": {"kind": {}}}, "truth.kind: text or null is needed"),
+            ({"fingerprints": {"queries": {}}}, "fingerprints.queries: text or null is needed"),
+            ({"index": {"settings": 5}}, "index.settings: an object or null is needed; got int"),
+            ({"ledger": {"used": "many"}}, "ledger.used: a whole number of at least 0"),
+            ({"random_baseline": {"AP": "x"}}, "random_baseline.AP: a number or null"),
+            ({"per_query_results": None}, "per_query_results: a list is needed; got NoneType"),
+            ({"map": 10**400}, "map: a number or null is needed"),
+        ],
+    )
+    def test_values_of_another_type_at_any_depth(self, write: Write, change: dict[str, Any], said: str) -> None:
+        stored = write()
+        altered(stored.path, json.dumps(stored.record | change))
+        with pytest.raises(FileFormatError) as caught:
+            read_result(stored.path)
+        assert said in str(caught.value)
+
     def test_every_problem_at_once(self, tmp_path: Path) -> None:
         text = GUIDE_EXAMPLE.replace("0.52", '"high"').replace("0.61", "[]").replace('"clip-ViT-B-32"', "3")
         with pytest.raises(FileFormatError, match="3 problems") as caught:
@@ -390,6 +419,35 @@ class TestCompanions:
         stored.record["file_checksums"] = {}
         with pytest.raises(FileFormatError, match="damaged, or not a Parquet file"):
             stored.ranking()
+
+
+class TestForeignTables:
+    @pytest.mark.parametrize(
+        ("kind", "column", "values", "said"),
+        [
+            ("ranking", "score", None, "'score': column missing"),
+            ("ranking", "score", ["a", "b", "c", "d"], "'score': type string; allowed: double"),
+            ("ranking", "state", ["right"] * 4, "'right'; allowed are relevant"),
+            ("queries", "num_relevant", None, "'num_relevant': column missing"),
+            ("queries", "AP(denominator=all)@1", ["a", "b"], "type string; allowed: double"),
+        ],
+    )
+    def test_other_columns_types_and_states(
+        self, write: Write, kind: str, column: str, values: list[str] | None, said: str
+    ) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        stored = write()
+        del stored.record["file_checksums"]
+        read = {"ranking": stored.ranking, "queries": stored.queries}[kind]
+        table = read().drop_columns([column])
+        pq.write_table(
+            table if values is None else table.append_column(column, pa.array(values)), companion(stored, kind)
+        )
+        with pytest.raises(FileFormatError) as caught:
+            read()
+        assert said in str(caught.value)
 
 
 class TestPipes:
