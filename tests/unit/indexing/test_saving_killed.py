@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills by signal
 KILLED_SAVER = """
 import os, shutil, signal, sys
 from pathlib import Path
-import faiss
 import numpy as np
+from visual_search.indexing.engines import faiss_files
 from visual_search.indexing.index_table import VectorIndex
 
 before, copies = Path(sys.argv[1]), Path(sys.argv[2])
@@ -67,7 +67,7 @@ def save_and_die(folder, at):
     countdown = Countdown(at)
     for name in ("fsync", "replace", "unlink", "mkdir"):
         setattr(os, name, counted(countdown, getattr(os, name)))
-    faiss.write_index = halved(countdown, faiss.write_index, lambda args: args[1])
+    faiss_files.write_faiss = halved(countdown, faiss_files.write_faiss, lambda args: args[1])
     Path.write_text = halved(countdown, Path.write_text, lambda args: args[0])
     index.save(folder)
 

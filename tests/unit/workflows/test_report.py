@@ -119,7 +119,7 @@ def test_results_on_other_data_are_not_compared_and_the_page_says_why(
 
 
 def test_values_that_are_gone_are_told_on_the_page(results: list[StoredResult], tmp_path: Path) -> None:
-    (results[0].path.parent / "loo-grid.queries.parquet").unlink()
+    (results[0].path.parent / results[0].record["files"]["queries"]).unlink()
     page = report_results([results[1].path, results[0].path], tmp_path / "r.html")
     assert rows_of(page) == []
     assert "grid is not compared with colour query by query: loo-grid.json: its queries file" in text_of(page)

@@ -84,6 +84,8 @@ def test_every_problem_names_what_is_allowed() -> None:
 
 
 def test_words_say_the_rule() -> None:
-    assert Resize(224, 224).words == "stretched to 224x224, bilinear"
+    averaged = "(large pictures averaged in whole blocks to no less than 1.25 times that before)"
+    assert Resize(224, 224).words == f"stretched to 224x224, bilinear {averaged}"
     words = Resize(10, 20, rule="shorter-side", filter="lanczos", crop=0.9).words
-    assert words == "central 0.9 of the shorter side resized to 10x20, lanczos"
+    assert words == f"central 0.9 of the shorter side resized to 10x20, lanczos {averaged}"
+    assert Resize(8, 8, filter="nearest").words == "stretched to 8x8, nearest"
