@@ -168,7 +168,7 @@ def test_every_built_in_loads_under_its_own_name() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoHits(ListMeasure):
+class BothFound(ListMeasure):
     """Whether two relevant items are among the first k."""
 
     k: int | str | None = cutoff()
@@ -180,7 +180,7 @@ class TwoHits(ListMeasure):
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registered", {})
-    register(TwoHits)
+    register(BothFound)
 
 
 @pytest.mark.usefixtures("own")
@@ -188,7 +188,7 @@ def test_a_measure_of_ten_lines_has_every_tie_rule() -> None:
     ranking = Ranking.from_dict({"q1": {"a": 1.0, "b": 0.5, "c": 0.5, "d": 0.5}, "q2": {"a": 1.0}})
     relevance = Relevance.from_dict({"q1": {"a": 1, "c": 2}, "q2": {}})
     by_rule = {
-        ties: evaluate(ranking, relevance, ["TwoHits@2"], ties=ties)["TwoHits@2"].values.tolist()
+        ties: evaluate(ranking, relevance, ["BothFound@2"], ties=ties)["BothFound@2"].values.tolist()
         for ties in ("expected", "best", "worst", "listed", "id_desc")
     }
     assert {ties: values[0] for ties, values in by_rule.items()} == {
@@ -199,7 +199,7 @@ def test_a_measure_of_ten_lines_has_every_tie_rule() -> None:
         "id_desc": 0,
     }
     assert all(np.isnan(values[1]) for values in by_rule.values())
-    assert parse_measure("TwoHits@2").words == "Whether two relevant items are among the first k"
+    assert parse_measure("BothFound@2").words == "Whether two relevant items are among the first k"
 
 
 @pytest.mark.usefixtures("own")
@@ -207,15 +207,15 @@ def test_too_many_orders_are_refused_with_a_way_out() -> None:
     ranking = Ranking.from_similarity(np.zeros((1, 40)))
     relevance = Relevance.from_matrix(np.arange(40)[None] % 3)
     with pytest.raises(InputError, match="distinct orders, more than 10000; choose ties='listed'"):
-        evaluate(ranking, relevance, ["TwoHits@5"])
-    assert evaluate(ranking, relevance, ["TwoHits@5"], ties="listed")["TwoHits@5"].mean == 1
+        evaluate(ranking, relevance, ["BothFound@5"])
+    assert evaluate(ranking, relevance, ["BothFound@5"], ties="listed")["BothFound@5"].mean == 1
 
 
 @pytest.mark.usefixtures("own")
 def test_names_are_taken_once() -> None:
-    assert register(TwoHits) is TwoHits
-    with pytest.raises(InputError, match="already a measure TwoHits"):
-        register(type("TwoHits", (Measure,), {"expectation": lambda *_: None}))
+    assert register(BothFound) is BothFound
+    with pytest.raises(InputError, match="already a measure BothFound"):
+        register(type("BothFound", (Measure,), {"expectation": lambda *_: None}))
     with pytest.raises(InputError, match="already a measure AP"):
         register(type("AP", (Measure,), {}))
     with pytest.raises(InputError, match="not a class below Measure"):

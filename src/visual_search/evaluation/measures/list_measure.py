@@ -44,7 +44,7 @@ class ListMeasure(Measure):
     >>> from visual_search.evaluation.measures.registry import register
     >>> @register
     ... @dataclass(frozen=True, kw_only=True)
-    ... class TwoHits(ListMeasure):
+    ... class PairFound(ListMeasure):
     ...     "Whether two relevant items are among the first k."
     ...     k: int | str | None = cutoff()
     ...
@@ -52,7 +52,7 @@ class ListMeasure(Measure):
     ...         return (grades[: self.k] >= 1).sum() >= 2
     >>> from visual_search import Ranking, Relevance, evaluate
     >>> ranking = Ranking.from_dict({"q": {"a": 1.0, "b": 0.5, "c": 0.5}})
-    >>> evaluate(ranking, Relevance.from_dict({"q": {"a": 1, "b": 1}}), ["TwoHits@2"])["TwoHits@2"].mean
+    >>> evaluate(ranking, Relevance.from_dict({"q": {"a": 1, "b": 1}}), ["PairFound@2"])["PairFound@2"].mean
     0.5
     """
 
