@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from visual_search.evaluation.codes import evaluate_codes
     from visual_search.evaluation.measures.parsing import parse_measure
     from visual_search.evaluation.rank_matrix import recall_at_k
     from visual_search.evaluation.scoring import evaluate
@@ -25,6 +26,7 @@ __all__ = [
     "RunFile",
     "__version__",
     "evaluate",
+    "evaluate_codes",
     "evaluate_similarity",
     "parse_measure",
     "recall_at_k",
@@ -35,6 +37,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "IdLists": "visual_search.rankings.id_lists",
     "evaluate": "visual_search.evaluation.scoring",
+    "evaluate_codes": "visual_search.evaluation.codes",
     "evaluate_similarity": "visual_search.evaluation.similarity",
     "parse_measure": "visual_search.evaluation.measures.parsing",
     "recall_at_k": "visual_search.evaluation.rank_matrix",

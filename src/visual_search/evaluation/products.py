@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import DimensionError, InputError, NonFiniteError, ZeroVectorError, first_few
+from visual_search.evaluation.full_rankings import CountRanks
 from visual_search.formats.arrays import as_matrix
 from visual_search.ids import Ids
+from visual_search.kernels.dispatch import kernels
+from visual_search.kernels.joined import RankHits
 
 __all__ = ["METRICS", "Metric", "Products"]
 
@@ -79,12 +83,33 @@ class Products:
         if metric != "cosine":
             _refuse_overflow(norms, metric)
         self._tail = self._padded_tail()
+        # Fresh memory is dear, so blocks are used again, by whichever thread comes next.
+        self._rooms: list[Vectors] = []
 
     @property
     def rows(self) -> int:
         """How many queries one call of `block` takes."""
         fitting = _BLOCK_BYTES // (4 * max(len(self._gallery), 1))
         return int(min(max(1 << (max(fitting, 1).bit_length() - 1), 16), _TILE_QUERIES))
+
+    @contextmanager
+    def opened(self, chosen: Int64Array) -> Iterator[CountRanks]:
+        """Compute the similarities of the chosen queries, and let ranks be counted in them."""
+        try:
+            room = self._rooms.pop()
+        except IndexError:
+            room = self.buffer()
+        try:
+            similarity = self.block(chosen, room)
+
+            def count(
+                first: int, last: int, offsets: Int64Array, columns: Int64Array, ignored: npt.NDArray[np.bool_]
+            ) -> RankHits:
+                return kernels().count_ranks(similarity[first:last], offsets, columns, ignored, threads=1)
+
+            yield count
+        finally:
+            self._rooms.append(room)
 
     def buffer(self) -> Vectors:
         """Room for one block."""

@@ -87,3 +87,16 @@ def count_ranks(
     above: Int64Array,
     tied: Int64Array,
 ) -> None: ...
+def count_code_ranks(
+    queries: npt.NDArray[np.uint64],
+    gallery: npt.NDArray[np.uint64],
+    offsets: Int64Array,
+    columns: Int64Array,
+    ignored: BoolArray,
+    places: Int64Array,
+    first: int,
+    last: int,
+    entry: Int64Array,
+    above: Int64Array,
+    tied: Int64Array,
+) -> None: ...

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "codes.hpp"
 #include "id_join.hpp"
 #include "ranks.hpp"
 #include "run_join.hpp"
@@ -169,18 +170,14 @@ void read_ids(IdJoin& join, InMatrix<Id> ids, std::optional<InMatrix<Score>> sco
 
 nb::tuple as_tuple(const Offence& offence) { return nb::make_tuple(offence.count, offence.list, offence.place); }
 
-// Rows first .. last; the hits of row r are written from places[r] on.
-void count_ranks(InMatrix<float> similarity, In<std::int64_t> offsets, In<std::int64_t> columns, In<bool> ignored,
-                 In<std::int64_t> places, std::int64_t first, std::int64_t last,
-                 Into<std::int64_t> entry, Into<std::int64_t> above, Into<std::int64_t> tied) {
-    const auto rows = static_cast<std::int64_t>(similarity.shape(0));
-    const std::size_t size = similarity.shape(1);
-    bool sound = 0 <= first && first <= last && last <= rows && size < (std::size_t(1) << 32) &&
-                 offsets.size() == similarity.shape(0) + 1 && places.size() == offsets.size() && offsets(0) >= 0 &&
-                 offsets(offsets.size() - 1) <= static_cast<std::int64_t>(columns.size()) &&
-                 ignored.size() == columns.size() && std::is_sorted(offsets.data(), offsets.data() + offsets.size()) &&
-                 places(0) >= 0 && above.size() == entry.size() && tied.size() == entry.size() &&
-                 places(places.size() - 1) <= static_cast<std::int64_t>(entry.size());
+// Whether the judged columns lie in rows of `size` items, and the hits of rows first .. last fit where they go.
+bool fits(std::size_t rows, std::size_t size, In<std::int64_t> offsets, In<std::int64_t> columns, In<bool> ignored,
+          In<std::int64_t> places, std::int64_t first, std::int64_t last, std::size_t room) {
+    bool sound = 0 <= first && first <= last && last <= static_cast<std::int64_t>(rows) &&
+                 size < (std::size_t(1) << 32) && offsets.size() == rows + 1 && places.size() == rows + 1 &&
+                 offsets(0) >= 0 && offsets(rows) <= static_cast<std::int64_t>(columns.size()) &&
+                 ignored.size() == columns.size() && std::is_sorted(offsets.data(), offsets.data() + rows + 1) &&
+                 places(0) >= 0 && places(rows) <= static_cast<std::int64_t>(room);
     for (std::int64_t row = first; sound && row < last; ++row) {
         std::int64_t hits = 0;
         for (std::int64_t e = offsets(row); e < offsets(row + 1); ++e) {
@@ -189,11 +186,41 @@ void count_ranks(InMatrix<float> similarity, In<std::int64_t> offsets, In<std::i
         }
         sound = sound && places(row + 1) - places(row) == hits;
     }
+    return sound;
+}
+
+// Rows first .. last; the hits of row r are written from places[r] on.
+void count_ranks(InMatrix<float> similarity, In<std::int64_t> offsets, In<std::int64_t> columns, In<bool> ignored,
+                 In<std::int64_t> places, std::int64_t first, std::int64_t last,
+                 Into<std::int64_t> entry, Into<std::int64_t> above, Into<std::int64_t> tied) {
+    const std::size_t size = similarity.shape(1);
+    const bool sound = above.size() == entry.size() && tied.size() == entry.size() &&
+                       fits(similarity.shape(0), size, offsets, columns, ignored, places, first, last, entry.size());
     if (!sound) throw std::invalid_argument("similarity, judged columns and places do not fit");
     const nb::gil_scoped_release unlocked;
     RankCounter counter;
     for (std::int64_t row = first; row < last; ++row) {
         counter.count(similarity.data() + std::size_t(row) * size, size, columns.data(),
+                      reinterpret_cast<const std::uint8_t*>(ignored.data()), offsets(row), offsets(row + 1),
+                      entry.data() + places(row), above.data() + places(row), tied.data() + places(row));
+    }
+}
+
+// As count_ranks, for codes of whole words.
+void count_code_ranks(InMatrix<std::uint64_t> queries, InMatrix<std::uint64_t> gallery, In<std::int64_t> offsets,
+                      In<std::int64_t> columns, In<bool> ignored, In<std::int64_t> places, std::int64_t first,
+                      std::int64_t last, Into<std::int64_t> entry, Into<std::int64_t> above,
+                      Into<std::int64_t> tied) {
+    const std::size_t size = gallery.shape(0);
+    const std::size_t words = gallery.shape(1);
+    const bool sound = above.size() == entry.size() && tied.size() == entry.size() && queries.shape(1) == words &&
+                       words > 0 && words < (std::size_t(1) << 20) &&
+                       fits(queries.shape(0), size, offsets, columns, ignored, places, first, last, entry.size());
+    if (!sound) throw std::invalid_argument("codes, judged columns and places do not fit");
+    const nb::gil_scoped_release unlocked;
+    CodeCounter counter;
+    for (std::int64_t row = first; row < last; ++row) {
+        counter.count(queries.data() + std::size_t(row) * words, gallery.data(), size, words, columns.data(),
                       reinterpret_cast<const std::uint8_t*>(ignored.data()), offsets(row), offsets(row + 1),
                       entry.data() + places(row), above.data() + places(row), tied.data() + places(row));
     }
@@ -247,6 +274,9 @@ NB_MODULE(_compiled, module) {
     module.def("count_ranks", &count_ranks, "similarity"_a.noconvert(), "offsets"_a.noconvert(),
                "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(), "first"_a, "last"_a,
                "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());
+    module.def("count_code_ranks", &count_code_ranks, "queries"_a.noconvert(), "gallery"_a.noconvert(),
+               "offsets"_a.noconvert(), "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(),
+               "first"_a, "last"_a, "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());
     nb::class_<TableReader>(module, "TableReader")
         .def(nb::init<std::size_t, std::size_t, std::size_t>(), "columns"_a, "value_column"_a, "shown"_a)
         .def("feed", &feed<TableReader>, "block"_a)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,7 +38,7 @@ from visual_search.kernels.text_files import (
 )
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["count_ranks", "join_ids", "join_run", "read_table"]
+__all__ = ["count_code_ranks", "count_ranks", "join_ids", "join_run", "read_table"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -149,17 +150,43 @@ def count_ranks(
     threads: int | None = None,
 ) -> RankHits:
     """Count what is above and level with judged items; see `visual_search.kernels.plain_ranks.count_ranks`."""
+    return _counted(
+        partial(_compiled.count_ranks, similarity), similarity.shape, offsets, columns, ignored, threads
+    )
+
+
+def count_code_ranks(
+    queries: npt.NDArray[np.uint64],
+    gallery: npt.NDArray[np.uint64],
+    offsets: Int64Array,
+    columns: Int64Array,
+    ignored: npt.NDArray[np.bool_],
+    *,
+    threads: int | None = None,
+) -> RankHits:
+    """Count codes nearer than and as near as judged ones; see `visual_search.kernels.plain_codes.count_code_ranks`."""
+    count = partial(_compiled.count_code_ranks, queries, gallery)
+    return _counted(count, (len(queries), len(gallery)), offsets, columns, ignored, threads)
+
+
+def _counted(
+    count: Callable[..., None],
+    shape: tuple[int, ...],
+    offsets: Int64Array,
+    columns: Int64Array,
+    ignored: npt.NDArray[np.bool_],
+    threads: int | None,
+) -> RankHits:
     hits = hit_offsets(offsets, ignored)
     entry, above, tied = (np.empty(int(hits[-1]), dtype=np.int64) for _ in range(3))
-    rows = len(similarity)
-    count = max(min(threads or thread_count(), rows, similarity.size // _LEAST_IDS), 1)
-    bounds = [rows * part // count for part in range(count + 1)]
+    rows = shape[0]
+    parts = max(min(threads or thread_count(), rows, rows * shape[1] // _LEAST_IDS), 1)
+    bounds = [rows * part // parts for part in range(parts + 1)]
 
     def some(part: int) -> None:
-        span = bounds[part], bounds[part + 1]
-        _compiled.count_ranks(similarity, offsets, columns, ignored, hits, *span, entry, above, tied)
+        count(offsets, columns, ignored, hits, bounds[part], bounds[part + 1], entry, above, tied)
 
-    _in_threads(some, count)
+    _in_threads(some, parts)
     return RankHits(hits, entry, above, tied)
 
 

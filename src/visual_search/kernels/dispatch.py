@@ -78,6 +78,19 @@ class Kernels(Protocol):
         """`visual_search.kernels.plain_ranks.count_ranks`."""
         ...
 
+    def count_code_ranks(
+        self,
+        queries: npt.NDArray[np.uint64],
+        gallery: npt.NDArray[np.uint64],
+        offsets: Int64Array,
+        columns: Int64Array,
+        ignored: npt.NDArray[np.bool_],
+        *,
+        threads: int | None = None,
+    ) -> RankHits:
+        """`visual_search.kernels.plain_codes.count_code_ranks`."""
+        ...
+
     def join_run(self, source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
         """`visual_search.kernels.plain_runs.join_run`."""
         ...

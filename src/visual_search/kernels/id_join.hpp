@@ -56,7 +56,8 @@ class IdJoin {
     void read(const Id* ids, const Score* scores, std::int64_t depth, std::int64_t first, std::int64_t last, bool padded,
               std::int64_t pad, const JudgedIds& judged) {
         for (std::int64_t list = first; list < last; ++list) {
-            entries_.clear();
+            entries_.resize(std::size_t(depth));
+            std::size_t count = 0;
             double before = HUGE_VAL;
             for (std::int64_t place = 0; place < depth; ++place) {
                 const auto id = static_cast<std::int64_t>(ids[list * depth + place]);
@@ -66,8 +67,14 @@ class IdJoin {
                 if (!std::isfinite(score)) not_finite.add(list, place);
                 if (score > before) rising.add(list, place);
                 before = score;
-                entries_.push_back({id, score, -1, static_cast<std::int32_t>(place)});
+                // Field by field: an entry that is made first and copied then waits for its own bytes.
+                IdEntry& entry = entries_[count++];
+                entry.item = id;
+                entry.score = score;
+                entry.judged = -1;
+                entry.place = static_cast<std::int32_t>(place);
             }
+            entries_.resize(count);
             const std::int64_t query = judged.query_of[list];
             match(list, query, judged);
             if (query >= 0) join_.add(entries_, query, judged.offsets[query], judged.ignored, found);

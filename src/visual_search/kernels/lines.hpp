@@ -135,11 +135,10 @@ std::size_t each_line(const char* bytes, std::size_t size, OnLine&& on_line) {
         in_space = marks.space >> 63;
         // Writes the edges among the given bits; those past the kept fields are counted only.
         const auto note = [&](std::uint64_t bits) {
-            const std::size_t count = static_cast<std::size_t>(__builtin_popcountll(bits));
             for (std::size_t kept = found < 2 * kept_fields ? found : 2 * kept_fields; bits; bits &= bits - 1) {
                 edges[kept++] = static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+                ++found;
             }
-            found += count;
         };
         while (newlines) {
             const std::uint64_t through = newlines ^ (newlines - 1);  // up to the first newline, and that one

@@ -111,6 +111,13 @@ class Slots {
         }
     }
 
+    // Asks for the memory that a look-up of this hash begins with.
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & mask_]); }
+    // The index where a look-up of this hash begins, -1 if there is none.
+    std::int64_t peek(std::uint64_t hash) const {
+        return static_cast<std::int64_t>(slots_[hash & mask_] & low) - 1;
+    }
+
   private:
     static constexpr std::uint64_t low = 0xFFFFFFFFu;
 
@@ -150,10 +157,28 @@ class Names {
         return {next, true};
     }
     std::pair<std::int64_t, bool> add(std::string_view name) { return add(name, hash_of(name)); }
+    // Adds many names. A large table is in no cache, so the memory for all of them is asked for before any is needed.
+    void add_all(const std::string_view* names, std::size_t count, std::vector<std::int64_t>& numbers) {
+        std::uint64_t hashes[together];
+        for (std::size_t first = 0; first < count; first += together) {
+            const std::size_t some = std::min(together, count - first);
+            for (std::size_t i = 0; i < some; ++i) slots_.prefetch(hashes[i] = hash_of(names[first + i]));
+            for (std::size_t i = 0; i < some; ++i) {
+                const std::int64_t near = slots_.peek(hashes[i]);
+                if (near >= 0) __builtin_prefetch(&names_[std::size_t(near)]);
+            }
+            for (std::size_t i = 0; i < some; ++i) {
+                const std::int64_t near = slots_.peek(hashes[i]);
+                if (near >= 0) __builtin_prefetch(names_[std::size_t(near)].data());
+            }
+            for (std::size_t i = 0; i < some; ++i) numbers.push_back(add(names[first + i], hashes[i]).first);
+        }
+    }
     std::string_view operator[](std::int64_t index) const { return names_[std::size_t(index)]; }
     std::size_t size() const { return names_.size(); }
 
   private:
+    static constexpr std::size_t together = 32;
     Slots slots_;
     std::vector<std::string_view> names_;
     Arena arena_;

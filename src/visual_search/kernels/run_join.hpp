@@ -34,12 +34,12 @@ struct Judged {
 enum class Scores { as_given = 0, rounded = 1, positive = 2 };
 
 struct Entry {
-    const char* item;
-    std::uint32_t length;
-    std::int32_t judged;  // which of the query's entries it is, -1 if none
-    std::int32_t rank;    // as the file says
-    double score;
-    std::int64_t line;
+    const char* item = nullptr;
+    std::uint32_t length = 0;
+    std::int32_t judged = -1;  // which of the query's entries it is, -1 if none
+    std::int32_t rank = 0;     // as the file says
+    double score = 0;
+    std::int64_t line = 0;
 
     std::string_view id() const { return {item, length}; }
 };
@@ -142,7 +142,12 @@ class RunReader {
         std::int32_t rank = 0;
         ranked_ &= parse_rank(fields[3], rank);  // without one in every line no rank is believed
         List& list = grouped_ ? current_ : lists_[std::size_t(current_.query)];
-        list.entries.push_back({item.data(), static_cast<std::uint32_t>(item.size()), -1, rank, score, lines_});
+        Entry& entry = list.entries.emplace_back();  // then field by field, which need not wait for a copy
+        entry.item = item.data();
+        entry.length = static_cast<std::uint32_t>(item.size());
+        entry.rank = rank;
+        entry.score = score;
+        entry.line = lines_;
     }
 
     std::pair<std::int64_t, bool> see(std::string_view query) {

@@ -71,7 +71,19 @@ def _ranks(kernels: ModuleType) -> tuple[Any, Any]:
     return kernels.count_ranks(similarity, offsets, columns, ignored), right
 
 
+def _codes(kernels: ModuleType) -> tuple[Any, Any]:
+    # Codes 0, 1, 3, 7, ... of one bit more each, and a second word that changes nothing; the query has ten bits.
+    words = np.array([(1 << bits) - 1 for bits in range(65)], dtype=np.uint64)
+    gallery, query = np.stack((words, np.full_like(words, 5)), axis=1), np.array([[1023, 5]], dtype=np.uint64)
+    columns = np.array([64, 20, 10, 0, 9])
+    ignored = np.array([False, False, False, False, True])
+    # Distance |bits - 10|: 0 for one code, 1 to 10 for two each (but one less at 1), then one each.
+    right = RankHits(np.array([0, 4]), np.array([2, 1, 3, 0]), np.array([0, 18, 18, 63]), np.array([1, 2, 2, 1]))
+    return kernels.count_code_ranks(query, gallery, np.array([0, 5]), columns, ignored), right
+
+
 QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
+    "count_code_ranks": _codes,
     "count_ranks": _ranks,
     "join_ids": _ids,
     "join_run": _run,

@@ -21,7 +21,10 @@ class TableReader {
 
     std::size_t feed(const char* bytes, std::size_t size) {
         const bool ascii = is_ascii({bytes, size});
-        return each_line(bytes, size, [&](const Line& line) { read(line, ascii); });
+        const std::size_t used = each_line(bytes, size, [&](const Line& line) { read(line, ascii); });
+        items.add_all(waiting_.data(), waiting_.size(), item);
+        waiting_.clear();
+        return used;
     }
 
     void stop_at_long_line() { problems_.add(lines_ + 1, Fault::too_long); }
@@ -67,7 +70,7 @@ class TableReader {
         } else {
             query.push_back(query.back());
         }
-        item.push_back(items.add(fields[2]).first);
+        waiting_.push_back(fields[2]);
         value.push_back(number);
         std::int32_t place = 0;
         ranked = ranked && columns_ == 6 && parse_rank(fields[3], place);
@@ -98,6 +101,7 @@ class TableReader {
 
     const std::size_t columns_;
     const std::size_t value_column_;
+    std::vector<std::string_view> waiting_;  // items of the block, numbered together at its end
     Problems problems_;
     std::int64_t lines_ = 0;
     std::int64_t skipped_ = 0;                                  // lines before the last record that are no records

@@ -7,7 +7,7 @@ import pytest
 
 from visual_search import Ranking, Relevance, evaluate, evaluate_similarity
 from visual_search.errors import DimensionError, InputError, NonFiniteError, ZeroVectorError
-from visual_search.evaluation import products, similarity
+from visual_search.evaluation import full_rankings, products
 from visual_search.evaluation.products import METRICS, Metric, Products
 from visual_search.evaluation.result import Result
 from visual_search.ids import Ids
@@ -82,7 +82,7 @@ def test_blocks_and_threads_change_no_bit(metric: Metric, monkeypatch: pytest.Mo
     results = []
     for block, threads, pairs in ((1, "1", 1), (7, "3", 500), (256, "2", 1 << 17)):
         monkeypatch.setenv("VISUAL_SEARCH_THREADS", threads)
-        monkeypatch.setattr(similarity, "_PAIRS", pairs)
+        monkeypatch.setattr(full_rankings, "_PAIRS", pairs)
         results.append(evaluate_similarity(queries, gallery, relevance, MEASURES, metric=metric, block=block))
     same(results[0], results[1])
     same(results[0], results[2])
@@ -186,7 +186,7 @@ RELEVANCE = Relevance.from_dict({0: {0: 1}})
         ([[1.0, 1.0]], [[0.0, 0.0]], {}, ZeroVectorError, "gallery_vectors: 1 zero vectors"),
         ([[1e20, 1.0]], [[1e20, 0.0]], {"metric": "ip"}, NonFiniteError, "float32 cannot hold"),
         ([[1.0, 1.0]], [[1.0, 0.0]], {"metric": "dot"}, InputError, "metric='dot': one of cosine, ip, l2"),
-        ([[1.0, 1.0]], [[1.0, 0.0]], {"ties": "listed"}, InputError, "ties='listed': a full ranking by similarity"),
+        ([[1.0, 1.0]], [[1.0, 0.0]], {"ties": "listed"}, InputError, "ties='listed': a full ranking of a gallery"),
         ([[1.0, 1.0]], [[1.0, 0.0]], {"block": 0}, InputError, "block=0"),
         ([1.0, 1.0], [[1.0, 0.0]], {}, InputError, "query_vectors: shape"),
         ([["a", "b"]], [[1.0, 0.0]], {}, InputError, "query_vectors: dtype"),
