@@ -139,7 +139,7 @@ class Products:
         return tail
 
     def _centre(self, norms: list[npt.NDArray[np.float64]]) -> None:
-        mean = self._gallery.mean(axis=0, dtype=np.float64) if len(self._gallery) else 0.0
+        mean = _coarse_mean(self._gallery) if len(self._gallery) else 0.0
         for part, vectors in enumerate((self._queries, self._gallery)):
             moved = np.empty_like(vectors)
             for rows in _row_blocks(len(vectors)):
@@ -152,7 +152,8 @@ class Products:
             else:
                 self._gallery = moved
         with np.errstate(over="ignore"):
-            self._penalty = (norms[1] ** 2 / 2).astype(np.float32)
+            halves = [_squares_of(self._gallery[rows]) / 2 for rows in _row_blocks(len(self._gallery))]
+            self._penalty = np.concatenate([np.zeros(0), *halves]).astype(np.float32)
 
 
 def _vectors(values: Any, what: str) -> Vectors:
@@ -167,9 +168,28 @@ def _row_blocks(count: int) -> Iterator[slice]:
     return (slice(first, min(first + _NORM_ROWS, count)) for first in range(0, count, _NORM_ROWS))
 
 
-def _norms_of(vectors: Vectors) -> npt.NDArray[np.float64]:
+def _coarse_mean(vectors: Vectors) -> npt.NDArray[np.float64]:
+    """The mean to within a thirty-second of the spread, in steps of a power of two.
+
+    It takes nearly all of an offset away, and leaves small whole numbers exact in float32, with their ties.
+    """
+    mean: npt.NDArray[np.float64] = vectors.mean(axis=0, dtype=np.float64)
+    spread = max(float(np.abs(vectors[rows] - mean).max(initial=0.0)) for rows in _row_blocks(len(vectors)))
+    if not 0 < spread < np.inf:
+        return mean
+    step = np.ldexp(1.0, int(np.frexp(spread)[1]) - 5)
+    coarse: npt.NDArray[np.float64] = np.rint(mean / step) * step
+    return coarse
+
+
+def _squares_of(vectors: Vectors) -> npt.NDArray[np.float64]:
     wide = vectors.astype(np.float64)
-    norms: npt.NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    squares: npt.NDArray[np.float64] = np.einsum("ij,ij->i", wide, wide)
+    return squares
+
+
+def _norms_of(vectors: Vectors) -> npt.NDArray[np.float64]:
+    norms: npt.NDArray[np.float64] = np.sqrt(_squares_of(vectors))
     return norms
 
 

@@ -210,3 +210,20 @@ def test_no_judged_item_in_the_gallery_is_noted() -> None:
     result = evaluate_similarity([[1.0]], [[1.0]], RELEVANCE, ["AP"], gallery_ids=[9])
     assert "none is, so check that both name the items alike" in result.notes[0]
     assert result["AP"].mean == 0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_distances_of_small_whole_numbers_tie_where_they_are_equal(seed: int) -> None:
+    """Centring must not part what is equally far: expected values as from exact integer distances."""
+    rng = np.random.default_rng(seed)
+    size, dimension = int(rng.integers(2, 30)), int(rng.integers(1, 9))
+    gallery = rng.integers(-3, 4, (size, dimension))
+    query = rng.integers(-3, 4, (1, dimension))
+    squared = ((gallery - query) ** 2).sum(axis=1)
+    relevant = int(rng.integers(size))
+    truth = Relevance.from_dict({0: {relevant: 1}})
+    found = evaluate_similarity(query.astype(np.float32), gallery.astype(np.float32), truth, ["RR"], metric="l2")[
+        "RR"
+    ].mean
+    higher, tied = int((squared < squared[relevant]).sum()), int((squared == squared[relevant]).sum())
+    assert found == pytest.approx(np.mean([1 / (higher + place) for place in range(1, tied + 1)]), abs=1e-12)
