@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,14 @@ from visual_search.evaluation.protocols.presets import Preset
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.scoring import evaluate
 from visual_search.evaluation.slices import slices
-from visual_search.evaluation.sources import RankingSource
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
 from visual_search.evaluation.ties import TieRule
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id
 from visual_search.leaks.ignored_items import ignoring
+from visual_search.leaks.short_lists import cut_short
+from visual_search.rankings.ranking import Ranking
 
 __all__ = ["ImpactRow", "LeakImpact", "impact_of_values", "leak_impact"]
 
@@ -44,7 +45,7 @@ class ImpactRow:
         Queries that entered each mean.
     items_ignored : float or None
         Mean over all queries, the gallery items that a query leaks into taken out of its ranking and its right answers;
-        None where the right answers are not known.
+        None where the right answers are not known, or lists are too short to tell.
     difference : PairedDifference or None
         As it is minus items ignored, query by query.
     """
@@ -115,7 +116,7 @@ class LeakImpact:
 
 
 def leak_impact(
-    ranking: RankingSource,
+    ranking: Ranking,
     relevance: Relevance,
     matches: Mapping[Id, Collection[Id]],
     measures: Iterable[str | Measure] | None = None,
@@ -130,7 +131,8 @@ def leak_impact(
 
     Parameters
     ----------
-    ranking, relevance, measures, ties, preset
+    ranking : Ranking
+    relevance, measures, ties, preset
         As for :func:`visual_search.evaluation.scoring.evaluate`.
     matches : mapping of query to gallery items
         The gallery items that are the query's picture: ``report.matches("query", "gallery")``.
@@ -154,7 +156,8 @@ def leak_impact(
     ----------
     Items ignored: for each flagged query its own copies are taken out of its ranking and of its right answers; a query
     that has no other right answer becomes undefined and stands in ``difference.only_first``. A query that is missing
-    from the ranking counts as it does without leaks.
+    from the ranking counts as it does without leaks. Where a list had k items and has fewer once copies are out, what
+    would have moved up was never returned: ``items_ignored`` of measures at that k is None, and a note says so.
 
     How to read it
     --------------
@@ -179,23 +182,27 @@ def leak_impact(
     ignored = evaluate(ranking, ignoring(relevance, matches), as_is.measures, ties=as_is.ties, preset=preset)
     aligned = ignored.queries.rows(as_is.queries)
     coded = None if groups is None else [groups.get(query) for query in as_is.queries]
-    rows = tuple(
-        _row(as_is, name, parts.get(False), parts.get(True), (ignored, aligned), (coded, resampling))
-        for name in as_is
+    short = {str(measure) for measure in cut_short(ranking, matches, as_is.measures)}
+    rows = []
+    for name in as_is:
+        row = _with_and_without(as_is, name, parts.get(False), parts.get(True))
+        if name not in short:
+            values = ignored[name].values[aligned]
+            change = paired_difference(as_is[name].values, values, groups=coded, resampling=resampling)
+            row = replace(row, items_ignored=ignored[name].mean, difference=change)
+        rows.append(row)
+    notes = (
+        (
+            f"leaked items not ignored for {', '.join(sorted(short))}: without the copies lists are shorter than k, and "
+            "what would have moved up was not returned; search deeper than the largest k",
+        )
+        if short
+        else ()
     )
-    return LeakImpact(rows, len(as_is.queries), sum(of_query))
+    return LeakImpact(tuple(rows), len(as_is.queries), sum(of_query), notes)
 
 
-def _row(
-    as_is: Result,
-    name: str,
-    clean: Result | None,
-    leaked: Result | None,
-    ignored: tuple[Result, npt.NDArray[np.int64]],
-    drawing: tuple[Sequence[object] | None, Resampling | None],
-) -> ImpactRow:
-    without, order = ignored
-    groups, resampling = drawing
+def _with_and_without(as_is: Result, name: str, clean: Result | None, leaked: Result | None) -> ImpactRow:
     return ImpactRow(
         measure=name,
         all_queries=as_is[name].mean,
@@ -204,10 +211,6 @@ def _row(
         counted=as_is[name].counted,
         counted_without=0 if clean is None else clean[name].counted,
         counted_flagged=0 if leaked is None else leaked[name].counted,
-        items_ignored=without[name].mean,
-        difference=paired_difference(
-            as_is[name].values, without[name].values[order], groups=groups, resampling=resampling
-        ),
     )
 
 

@@ -50,7 +50,7 @@ def detail_of(signatures: Signatures) -> FloatArray:
     """
     grey: FloatArray = signatures["small"].astype(np.float32) @ _LUMA
     margin = _WINDOW // 2
-    padded = np.pad(grey, ((0, 0), (margin, margin), (margin, margin)), mode="edge")
+    padded = np.pad(grey, ((0, 0), (margin, margin), (margin, margin)), mode="reflect", reflect_type="odd")
     rows = np.zeros((len(grey), SIDE, SIDE + 2 * margin), dtype=np.float32)
     total = np.zeros(grey.shape, dtype=np.float32)
     for shift in range(_WINDOW):
