@@ -30,6 +30,11 @@ __all__ = ["ImpactRow", "LeakImpact", "impact_of_values", "leak_impact"]
 
 FloatArray = npt.NDArray[np.float64]
 
+_SHORT = (
+    "leaked items not ignored for {}: without the copies lists are shorter than k, and what would have moved up was "
+    "not returned; search deeper than the largest k"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ImpactRow:
@@ -191,15 +196,8 @@ def leak_impact(
             change = paired_difference(as_is[name].values, values, groups=coded, resampling=resampling)
             row = replace(row, items_ignored=ignored[name].mean, difference=change)
         rows.append(row)
-    notes = (
-        (
-            f"leaked items not ignored for {', '.join(sorted(short))}: without the copies lists are shorter than k, and "
-            "what would have moved up was not returned; search deeper than the largest k",
-        )
-        if short
-        else ()
-    )
-    return LeakImpact(tuple(rows), len(as_is.queries), sum(of_query), notes)
+    notes = [_SHORT.format(", ".join(sorted(short)))] if short else []
+    return LeakImpact(tuple(rows), len(as_is.queries), sum(of_query), tuple(notes))
 
 
 def _with_and_without(as_is: Result, name: str, clean: Result | None, leaked: Result | None) -> ImpactRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def scaled(image: Image.Image, factor: float) -> Image.Image:
     return image.resize((round(image.width * factor), round(image.height * factor)), Image.Resampling.LANCZOS)
 
 
-COPIES = {
+COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "double": lambda image: scaled(image, 2),
     "half": lambda image: scaled(image, 0.5),
     "quarter": lambda image: scaled(image, 0.25),
@@ -93,7 +94,7 @@ def test_planted_leaks_are_all_found_mirrored_ones_where_asked(pixels: dict[str,
     query = {one: pixels[one] for one in names if int(one.split("/")[1][:-4]) > 5}
     gallery = {one: pixels[one] for one in names if one not in query}
     wanted = {}
-    makers = {
+    makers: dict[str, Callable[[Image.Image, int], Image.Image]] = {
         "same_pixels": lambda image, _: image.copy(),
         "resized": lambda image, row: scaled(image, (0.5, 0.75, 1.5, 2)[row % 4]),
         "encoded": lambda image, row: jpeg(image, (40, 60, 75, 90)[row % 4]),

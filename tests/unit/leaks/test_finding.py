@@ -241,7 +241,7 @@ class TestEmbeddings:
 
     def test_one_id_in_both_roles_is_a_self_match_where_there_are_only_vectors(self) -> None:
         vectors = np.eye(2, dtype=np.float32)
-        roles = [Role(name, Ids(["a", "b"]), vectors=vectors) for name in ("query", "gallery")]  # type: ignore[arg-type]
+        roles = [Role(name, Ids(["a", "b"]), vectors=vectors) for name in ("query", "gallery")]
         report = find_leaks(roles, thresholds=LeakThresholds(cosine=0.9))
         assert kinds(report) == {("same_item", "a", "a"), ("same_item", "b", "b")}
 
