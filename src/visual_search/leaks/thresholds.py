@@ -34,7 +34,7 @@ class LeakThresholds:
     How to read it
     --------------
     The defaults are chosen on 400 photographs of 40 faces, ten of each under much the same light. The most alike two of
-    them reach a detail of .964, and a person sees that they are two; copies scaled down to a quarter of the side, scaled
+    them reach a detail of .963, and a person sees that they are two; copies scaled down to a quarter of the side, scaled
     up, or compressed to JPEG quality 30 reach .987 and more. docs/explanation/leaks.md has the table.
 
     Examples
