@@ -215,7 +215,7 @@ def against_the_product(options: argparse.Namespace, relevant: int) -> None:
     print(
         f"{n} x {size} at d = {d}, {relevant:5d} relevant   ours {mine:7.3f} s  product alone {alone:7.3f} s "
         f"({flops / alone / 1e9:.0f} GFLOP/s, {gallery.nbytes / 1e6:.0f} MB gallery)  times the product "
-        f"{mine / alone:.2f}  peak memory so far {peak_megabytes():.0f} MB",
+        f"{mine / alone:.2f}  peak memory so far {peak_megabytes() - room.nbytes / 2**20:.0f} MiB beside its own",
         flush=True,
     )
 
