@@ -58,6 +58,9 @@ def given_roles(places: Mapping[RoleName, Any], *, cosine: bool) -> list[GivenRo
         Cosines asked for of indexes made by different embedders.
     """
     given = [_given(name, place) for name, place in places.items()]
+    bare = [role.name for role in given if role.sources is None]
+    if bare and not cosine:
+        raise InputError(f"roles: {first_few(bare)} have vectors but no pictures; give a cosine, or their pictures")
     if cosine:
         folders = [role.name for role in given if role.index is None]
         if folders:

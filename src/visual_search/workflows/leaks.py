@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from visual_search.errors import InputError
+from visual_search.formats.results import read_result
 from visual_search.indexing.progress import Progress
 from visual_search.leaks.finding import find_leaks
 from visual_search.leaks.impact import LeakImpact
@@ -122,6 +123,8 @@ def check_leaks(
         raise InputError("relevance: right answers without a result; give the result that was measured by them")
     if len(roles) == 1 and not within:
         raise InputError(f"roles: only {next(iter(roles))}; give a second role, or look within one")
+    if result is not None:
+        read_result(result)  # a wrong file is known now, and not after the pictures were decoded
     beside = out if out is not None else saved
     journal = None if beside is None else _journal_path(beside)
     table = None if metadata is None else PictureMetadata.read(metadata)

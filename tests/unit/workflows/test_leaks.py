@@ -167,6 +167,16 @@ class TestImpact:
         with pytest.raises(InputError, match="right answers without a result"):
             check_leaks({"query": "query", "gallery": "gallery"}, relevance="eval.json")
 
+    def test_a_file_that_is_no_result_is_refused_before_anything_is_decoded(
+        self, measured: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def never(*_: object, **__: object) -> None:
+            pytest.fail("pictures were read")
+
+        monkeypatch.setattr(leaks, "signed_roles", never)
+        with pytest.raises(FileFormatError, match="not a result"):
+            check_leaks({"query": "query", "gallery": "gallery"}, result="eval.json")
+
     def test_a_result_of_other_queries_is_refused(self, measured: Path) -> None:
         Path("elsewhere").mkdir()
         texture(0).save("elsewhere/x.png")
