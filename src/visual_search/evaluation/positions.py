@@ -221,7 +221,9 @@ class Positions:
 
     def _make_one_by_one(self) -> Positions:
         hits = np.ones(len(self.grades), dtype=np.int64) if self.counts is None else self.counts
-        judged = np.ones(len(self.judged_grades), dtype=np.int64) if self.judged_counts is None else self.judged_counts
+        judged = (
+            np.ones(len(self.judged_grades), dtype=np.int64) if self.judged_counts is None else self.judged_counts
+        )
         return replace(
             self,
             offsets=offsets_of(hits)[self.offsets],
