@@ -24,6 +24,7 @@ from visual_search.kernels.joined import (
     IdHits,
     JudgedIds,
     JudgedNames,
+    LabelRule,
     RankHits,
     RunHits,
     ScoreKind,
