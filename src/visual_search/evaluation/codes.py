@@ -96,8 +96,8 @@ def evaluate_codes(
     """
     asked = Asked(measures, ties, preset, groups, interval)
     labels = relevance if isinstance(relevance, SharedLabels) else None
-    queries = _named(query_ids, query_codes, "query_ids", labels and labels.queries)
-    items = _named(gallery_ids, gallery_codes, "gallery_ids", labels and labels.items)
+    queries = _named(query_ids, query_codes, "query_ids", None if labels is None else labels.queries)
+    items = _named(gallery_ids, gallery_codes, "gallery_ids", None if labels is None else labels.items)
     gallery = _CodeGallery(
         packed_codes(query_codes, what="query_codes", ids=queries, packed=packed),
         packed_codes(gallery_codes, what="gallery_codes", ids=items, packed=packed),
