@@ -19,7 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
-from visual_search.kernels.joined import DictHits, IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
+from visual_search.kernels.joined import (
+    DictHits,
+    IdHits,
+    JudgedIds,
+    JudgedNames,
+    LabelRule,
+    RankHits,
+    RunHits,
+    ScoreKind,
+)
 from visual_search.kernels.text_files import Layout, Source, Table
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
@@ -90,6 +99,21 @@ class Kernels(Protocol):
         threads: int | None = None,
     ) -> RankHits:
         """`visual_search.kernels.plain_codes.count_code_ranks`."""
+        ...
+
+    def count_labelled_codes(
+        self,
+        queries: npt.NDArray[np.uint64],
+        gallery: npt.NDArray[np.uint64],
+        query_labels: npt.NDArray[np.uint64],
+        gallery_labels: npt.NDArray[np.uint64],
+        *,
+        rule: LabelRule,
+        own: Int64Array,
+        levels: int,
+        threads: int | None = None,
+    ) -> Int64Array:
+        """`visual_search.kernels.plain_label_codes.count_labelled_codes`."""
         ...
 
     def count_in_dicts(

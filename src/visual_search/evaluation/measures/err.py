@@ -135,7 +135,10 @@ def _several(
     starts = np.append(positions.group_starts, len(stops))
     alike: dict[tuple[int, bytes], list[int]] = {}
     for place, group in enumerate(chosen.tolist()):
-        mine = np.sort(stops[starts[group] : starts[group + 1]])
+        mine = stops[starts[group] : starts[group + 1]]
+        if positions.counts is not None:
+            mine = np.repeat(mine, positions.counts[starts[group] : starts[group + 1]])
+        mine = np.sort(mine)
         alike.setdefault((int(groups.size[group]), mine[mine > 0].tobytes()), []).append(place)
     sums = np.empty(len(chosen))
     for (n, packed), places in alike.items():
