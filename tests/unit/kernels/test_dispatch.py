@@ -15,6 +15,16 @@ from visual_search.errors import InputError, MissingDependencyError
 from visual_search.kernels import compiled, dispatch, plain, self_test
 
 
+# What of the built module each kernel calls.
+BUILT = {
+    "count_code_ranks": ("count_code_ranks",),
+    "count_ranks": ("count_ranks",),
+    "join_ids": ("IdJoin",),
+    "join_run": ("Judged",),
+    "read_table": ("TableReader",),
+}
+
+
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(dispatch.ENVIRONMENT_VARIABLE, raising=False)
@@ -84,6 +94,37 @@ def test_a_kernel_that_answers_wrongly_is_found_out(
     assert self_test.first_wrong(compiled) == name
     assert dispatch.active() == ("plain", f"the compiled {name} failed its self-test")
     assert len(caplog.messages) == 1
+
+
+@pytest.mark.parametrize("name", list(self_test.QUESTIONS))
+def test_a_module_built_from_other_sources_gives_way_with_one_message(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def other(*arguments: Any) -> Any:
+        # What nanobind raises for arguments it does not know.
+        raise TypeError("count(): incompatible function arguments. The following argument types are supported:\n 1.")
+
+    for stale in (None, other):
+        caplog.clear()
+        with monkeypatch.context() as patch:
+            for built in BUILT[name]:
+                if stale is None:
+                    patch.delattr(compiled._compiled, built)
+                else:
+                    patch.setattr(compiled._compiled, built, stale)
+            chosen = dispatch.active()
+        assert chosen.name == "plain"
+        assert chosen.reason.startswith("the compiled kernels belong to another version of this package (")
+        assert "\n" not in chosen.reason
+        assert len(caplog.messages) == 1
+        assert "install again" in caplog.messages[0]
+
+
+def test_a_stale_module_is_an_error_where_compiled_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(dispatch.ENVIRONMENT_VARIABLE, "compiled")
+    monkeypatch.delattr(compiled._compiled, "count_code_ranks")
+    with pytest.raises(MissingDependencyError, match="another version of this package .*install again"):
+        dispatch.active()
 
 
 def test_both_twins_know_the_answers() -> None:
