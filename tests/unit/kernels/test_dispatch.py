@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from visual_search.errors import InputError, MissingDependencyError
-from visual_search.kernels import compiled, dispatch, plain, self_test
-
+from visual_search.kernels import _compiled, compiled, dispatch, plain, self_test
 
 # What of the built module each kernel calls.
 BUILT = {
@@ -102,16 +101,18 @@ def test_a_module_built_from_other_sources_gives_way_with_one_message(
 ) -> None:
     def other(*arguments: Any) -> Any:
         # What nanobind raises for arguments it does not know.
-        raise TypeError("count(): incompatible function arguments. The following argument types are supported:\n 1.")
+        raise TypeError(
+            "count(): incompatible function arguments. The following argument types are supported:\n 1."
+        )
 
     for stale in (None, other):
         caplog.clear()
         with monkeypatch.context() as patch:
             for built in BUILT[name]:
                 if stale is None:
-                    patch.delattr(compiled._compiled, built)
+                    patch.delattr(_compiled, built)
                 else:
-                    patch.setattr(compiled._compiled, built, stale)
+                    patch.setattr(_compiled, built, stale)
             chosen = dispatch.active()
         assert chosen.name == "plain"
         assert chosen.reason.startswith("the compiled kernels belong to another version of this package (")
@@ -122,7 +123,7 @@ def test_a_module_built_from_other_sources_gives_way_with_one_message(
 
 def test_a_stale_module_is_an_error_where_compiled_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(dispatch.ENVIRONMENT_VARIABLE, "compiled")
-    monkeypatch.delattr(compiled._compiled, "count_code_ranks")
+    monkeypatch.delattr(_compiled, "count_code_ranks")
     with pytest.raises(MissingDependencyError, match="another version of this package .*install again"):
         dispatch.active()
 
