@@ -108,7 +108,9 @@ def test_micro_sums_before_it_divides_and_the_median_is_of_defined_values() -> N
 def test_ndcg_of_grades_below_one_is_defined_though_nothing_is_relevant() -> None:
     # R counts grades from 1; gains begin above 0. A preset that leaves out R = 0 leaves it out here as well.
     run, grades = {"q": {"x": 2.0, "a": 1.0}}, {"q": {"a": 0.5}}
-    result = evaluate(run, grades, ["nDCG", "nDCG(gain=exponential)", "nDCG(gain=binary)", "AP", "DCG", "HitRate@2"])
+    result = evaluate(
+        run, grades, ["nDCG", "nDCG(gain=exponential)", "nDCG(gain=binary)", "AP", "DCG", "HitRate@2"]
+    )
     assert result["nDCG"].mean == result["nDCG(gain=exponential)"].mean == pytest.approx(1 / log2(3))
     assert np.isnan(result["nDCG(gain=binary)"].mean)
     assert np.isnan(result["AP"].mean)

@@ -25,7 +25,11 @@ _EVALUATOR = "unit/evaluation/evaluator/test_model_evaluator.py"
 
 # The fault, and the test that shows what is right.
 ELSEWHERE = [
-    ("constant scores give MRR 1 and nDCG 0 on one run", _FAULTS, "constant_scores_are_one_tie_rule_for_all_measures"),
+    (
+        "constant scores give MRR 1 and nDCG 0 on one run",
+        _FAULTS,
+        "constant_scores_are_one_tie_rule_for_all_measures",
+    ),
     ("RR is 1/3 but RR@10 is 1", _FAULTS, "a_cut_off_beyond_the_list_changes_nothing"),
     ("renaming documents changes nDCG", _FAULTS, "renaming_items_changes_no_number"),
     ("scores of 0 and below are dropped from some measures", _FAULTS, "negative_scores_are_scores"),
@@ -129,7 +133,9 @@ def test_signs_of_zero_make_no_half_bit_distances() -> None:
     # sign(0) is 0: half a bit from either side where distances are (bits - product) / 2.
     query, gallery = np.array([[1, 1, -1]]), np.array([[1, 0, -1], [1, 1, -1]])
     assert ((3 - gallery @ query[0]) / 2).tolist() == [0.5, 0]
-    with pytest.raises(InputError, match=r"gallery_codes: 1 code holds other values than -1 and 1, first 0; .*sign of 0"):
+    with pytest.raises(
+        InputError, match=r"gallery_codes: 1 code holds other values than -1 and 1, first 0; .*sign of 0"
+    ):
         evaluate_codes(query, gallery, Relevance.from_labels([0], [0, 1]), ["AP"])
     with pytest.raises(InputError, match="query_codes: 1 code holds"):
         evaluate_codes(gallery[:1], gallery[1:], Relevance.from_labels([0], [0]), ["AP"])
@@ -149,7 +155,10 @@ def test_an_empty_hamming_ball_is_counted_and_named_and_weighs_nothing_in_a_micr
     codes = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 1]])
     gallery = np.array([[0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 1, 0]])
     distance = (codes[:, None] != gallery).sum(axis=2)
-    ball = {row: {item: -float(distance[row, item]) for item in range(3) if distance[row, item] <= 1} for row in range(3)}
+    ball = {
+        row: {item: -float(distance[row, item]) for item in range(3) if distance[row, item] <= 1}
+        for row in range(3)
+    }
     truth = {0: {0: 1}, 1: {0: 1}, 2: {2: 1}}
     forms = [f"Precision(denominator=retrieved{average})@3" for average in ("", ",average=micro")]
     result = evaluate(Ranking.from_dict(ball), Relevance.from_dict(truth), forms)

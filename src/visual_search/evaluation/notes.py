@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.preset import Preset
@@ -72,7 +72,9 @@ def _empty(positions: Positions) -> list[str]:
     if not empty:
         return []
     lists = counted(len(empty), "list is empty", "lists are empty")
-    fate = "it scores 0 where a measure is defined" if len(empty) == 1 else "they score 0 where a measure is defined"
+    fate = (
+        "it scores 0 where a measure is defined" if len(empty) == 1 else "they score 0 where a measure is defined"
+    )
     return [f"{lists} (nothing returned, or only what is ignored); {fate}: {first_few(empty)}"]
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import faiss
 import numpy as np
 import pytest
 import torch
@@ -10,6 +11,7 @@ from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
 from visual_search import Ranking, Relevance, evaluate, evaluate_similarity
 from visual_search.errors import InputError
 from visual_search.evaluation.slices import slices
+from visual_search.indexing.index_table import VectorIndex
 
 # Its name -> the text form that computes the same. Its reciprocal ranks are float32, all else float64.
 SHARED = {
@@ -126,3 +128,22 @@ def test_only_reciprocal_ranks_asked_for_crashes_there() -> None:
         calculator.get_accuracy(vectors(5, 6), np.arange(6) % 2)
     with pytest.raises(InputError):
         evaluate_similarity(vectors(5, 6), vectors(6, 6), Relevance.from_labels([0] * 6, [0] * 6), [])
+
+
+@pytest.mark.parametrize(
+    ("engine", "settings"),
+    [("flat", {}), ("hnsw", {"ef_search": 256}), ("ivf", {"nlist": 4, "nprobe": 4})],
+)
+def test_its_search_in_place_of_faiss_s_own_leaves_our_engines_as_they_were(engine: str, settings: Any) -> None:
+    # Importing it puts a search that knows no parameters into every FAISS class of the process.
+    assert hasattr(faiss.IndexFlat, "search_numpy")
+    points = np.random.default_rng(7).normal(size=(200, 8)).astype(np.float32)
+    index = VectorIndex(metric="l2", engine=engine, **settings)
+    if engine == "ivf":
+        index.train(points)
+    index.add(range(200), points)
+    index.remove([199])
+    ranking = index.search(points[:20], 5)
+    wanted = np.argsort(((points[:20, None] - points[:199]) ** 2).sum(axis=2), axis=1)[:, :5]
+    found = [ranking.items.take(ranking.rows[place : place + 5].tolist()) for place in range(0, 100, 5)]
+    assert [list(line) for line in found] == wanted.tolist()

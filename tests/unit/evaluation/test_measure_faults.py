@@ -245,7 +245,7 @@ def test_recall_at_k_guards_its_k(k: Any) -> None:
         ([[0, 2]], [[0, 1]], r"0\.\.1"),
         ([[0.0, 1.0]], [[0, 1]], "integers"),
         ([[0, 1]], [[0, 2]], "other than 0 and 1, first: 2"),
-        ([[0, 1]], [[0, 1], [1, 0]], "1 queries and rel_matrix 2"),
+        ([[0, 1]], [[0, 1], [1, 0]], "1 query and rel_matrix 2"),
         ([0, 1], [[0, 1]], "matrix"),
     ],
 )

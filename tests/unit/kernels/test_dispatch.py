@@ -14,6 +14,7 @@ import pytest
 from visual_search.errors import InputError, MissingDependencyError
 from visual_search.kernels import _compiled, compiled, dispatch, plain, self_test
 
+
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(dispatch.ENVIRONMENT_VARIABLE, raising=False)
@@ -91,7 +92,9 @@ def lacking(*_arguments: Any) -> Any:
 
 def other(*_arguments: Any) -> Any:
     # What nanobind raises for arguments it does not know.
-    raise TypeError("count(): incompatible function arguments. The following argument types are supported:\n    1. ...")
+    raise TypeError(
+        "count(): incompatible function arguments. The following argument types are supported:\n    1. ..."
+    )
 
 
 @pytest.mark.parametrize("stale", [lacking, other])
