@@ -217,7 +217,7 @@ def test_ids_by_mapping(photos: Path) -> None:
         "b.png": "not named by the ids given",
         "three": None,
     }
-    with pytest.raises(InputError, match=r"1 of 2 paths are not among the 3 files, first: 'gone.png'"):
+    with pytest.raises(InputError, match=r"1 path is not among 3 files, first: 'gone.png'"):
         list_images(photos, ids={"one": "a.png", "two": "gone.png"})
     with pytest.raises(DuplicateIdError, match="one and two"):
         list_images(photos, ids={"one": "a.png", "two": "./a.png"})

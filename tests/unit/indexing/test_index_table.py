@@ -384,7 +384,7 @@ def test_lists_are_chosen_by_count() -> None:
     with pytest.raises(InputError, match=r"nprobe: got 11, but the index has 10 lists"):
         index.configure(nprobe=11)
     assert index.settings["nprobe"] == 10
-    with pytest.raises(InputError, match=r"nprobe: got 8, but there are 4 lists"):
+    with pytest.raises(InputError, match=r"nprobe: got 8, but the index has 4 lists"):
         VectorIndex(engine="ivf", nlist=4, nprobe=8)
 
 
