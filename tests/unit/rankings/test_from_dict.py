@@ -25,7 +25,7 @@ def test_ignored_pairs_and_grades() -> None:
     ("run", "words"),
     [
         ({"q": {"a": "0.9"}}, r"1 value is no number, first \(query, item, value\): \('q', 'a', '0.9'\)"),
-        ({"q": {"a": None, "b": 1.0}}, "not numbers"),
+        ({"q": {"a": None, "b": 1.0}}, "1 value is no number"),
         ({"q": ["a", "b"]}, "1 query has no .* first: 'q' with a list"),
         ([("q", {"a": 1.0})], "list; a dictionary"),
         ({"q": {"a": 1.0, 2: 0.5}}, "strings or all integers|all strings"),
