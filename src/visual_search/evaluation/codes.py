@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, first_few
 from visual_search.evaluation.full_rankings import Asked, CountRanks, evaluate_gallery
 from visual_search.evaluation.label_codes import check_rows, evaluate_labelled
@@ -121,7 +122,8 @@ class _CodeGallery:
     def __init__(self, queries: tuple[Codes, int], gallery: tuple[Codes, int]) -> None:
         if queries[1] != gallery[1]:
             raise DimensionError(
-                f"query_codes have {queries[1]} bits and gallery_codes {gallery[1]}; both must come from one model"
+                f"query_codes have {counted(queries[1], 'bit', 'bits')} and gallery_codes "
+                f"{gallery[1]}; both must come from one model"
             )
         self._queries, self._gallery = queries[0], gallery[0]
 
@@ -183,7 +185,8 @@ def _bits(matrix: npt.NDArray[Any], what: str, ids: Ids) -> npt.NDArray[np.bool_
     if len(wrong):
         named = first_few(ids.take(wrong[:5].tolist()))
         raise InputError(
-            f"{what}: {len(wrong)} codes hold other values than {low} and 1, first {named}; the sign of 0 is 0: decide "
+            f"{what}: {counted(len(wrong), 'code holds', 'codes hold')} other values than {low} and "
+            f"1, first {named}; the sign of 0 is 0: decide "
             "which bit it is before evaluating (values > 0, for example)"
         )
     bits: npt.NDArray[np.bool_] = matrix > 0

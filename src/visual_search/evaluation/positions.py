@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.tie_groups import GainGroups, TieGroups
 from visual_search.evaluation.ties import TiePlaces, TieRule, checked_tie_rule
 from visual_search.formats.ragged import offsets_of
@@ -352,8 +352,10 @@ def all_tied(relevance: Relevance, gallery: Ids | int) -> Positions:
     if (hits > lengths).any():
         worst = int(np.argmax(hits - lengths))
         raise InputError(
-            f"gallery of {size} items: query {relevance.queries[worst]!r} has {hits[worst]} judged and "
-            f"{ignored[worst]} ignored items in it; give the gallery the relevance was made for"
+            f"gallery of {counted(size, 'item', 'items')}: query {relevance.queries[worst]!r} has "
+            f"{hits[worst]} judged and "
+            f"{counted(ignored[worst], 'ignored item', 'ignored items')} in it; give the gallery the "
+            "relevance was made for"
         )
     judged_offsets, judged_grades = falling_grades(relevance)
     return Positions(

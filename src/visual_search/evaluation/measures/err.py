@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.draws import weighted_inverse_ranks
 from visual_search.evaluation.measures.measure import EmptyRule, Measure
@@ -110,7 +111,8 @@ class ERR(Measure):
             highest = number_text(float(positions.judged_grades.max()))
             first = positions.queries[int(positions.query_of_judged[beyond[0]])]
             raise InputError(
-                f"{self}: {beyond.size} grades are above max_grade, up to {highest}, first for query {first!r}; "
+                f"{self}: {counted(beyond.size, 'grade is', 'grades are')} above max_grade, up to "
+                f"{highest}, first for query {first!r}; "
                 f"give the highest grade of the scale, as in ERR(max_grade={highest})"
             )
 

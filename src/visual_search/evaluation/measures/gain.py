@@ -160,7 +160,8 @@ class nDCG(_Discounted):  # noqa: N801 - the field writes it so, and the class i
 
     Convention
     ----------
-    Undefined for a query in which no judged item has a gain.
+    Undefined for a query in which no judged item has a gain. Under ``linear`` and ``exponential`` a grade between 0
+    and 1 is a gain like any other, so that a query may have a value here while R = 0, and other measures have none.
 
     How to read it
     --------------
