@@ -115,6 +115,23 @@ def test_nothing_depends_on_the_unit_the_depth_or_the_names(
     assert neighbor_recall([named], truth, k).item() == plain
 
 
+@given(cases(), st.integers(0, 6), st.booleans())
+def test_a_deeper_truth_says_the_same(
+    case: tuple[list[float], float, int, list[int]], more: int, capped: bool
+) -> None:
+    points, query, k, returned = case
+    depth = min(k + more, len(points))
+    truth = exact_by_brute_force([[point] for point in points], [[query]], depth, tie_cap=0 if capped else None)
+    for ties in ("exact", "strict", "ids"):
+        table = neighbor_recall_table([returned], truth, k, ties=ties)
+        if not table.lower_bound.item():
+            expected = value(points, query, returned, k, ties=ties)
+            assert np.array_equal(table.recall, [expected], equal_nan=True)
+    # Only ties with the very last of the truth can have been left out.
+    if truth.distances[0, k - 1] < truth.distances[0, -1]:
+        assert not neighbor_recall_table([returned], truth, k).lower_bound.item()
+
+
 @pytest.mark.filterwarnings("ignore:NeighborRecall.*lower bound:UserWarning")
 @given(cases(), st.integers(0, 2))
 def test_ties_that_were_not_kept_make_a_lower_bound_that_is_marked(

@@ -40,8 +40,8 @@ class _Recall(NeighborMeasure):
         "exact",
         "strict",
         "ids",
-        about="what items as far as the last neighbour are: any of them fills a place; all count or, where they do not fit, none; only those written "
-        "down do",
+        about="which items as far as the last neighbour count: any, up to the places left; all, where they all fit, or "
+        "none; only those written down",
         named=True,
     )
     truth: int | None = count(about="how many nearest neighbours are looked for; without it k")
@@ -63,7 +63,8 @@ class _Recall(NeighborMeasure):
 
     @property
     def _what(self) -> str:
-        share = f"the {self.nearest} exact nearest neighbours found among the first {self.k}"
+        which = "exact nearest neighbour" if self.nearest == 1 else f"{self.nearest} exact nearest neighbours"
+        share = f"the {which} found among the first {self.k}"
         rule = {
             "exact": "any item as far as the last of them counts as one of them",
             "strict": "items as far as the last of them are left out where they do not all fit",
