@@ -16,6 +16,7 @@ from visual_search.formats.fingerprint import fingerprint_array, fingerprint_jso
 from visual_search.ground_truth.answer_checks import check_answers
 from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.gallery_ids import GalleryIds
+from visual_search.ground_truth.provenance import difference
 from visual_search.ground_truth.truth_scope import ScopeKind, TruthScope
 from visual_search.ids import Id, Ids
 
@@ -43,7 +44,7 @@ class ExactNeighbors:
         Rows, distances, ties and certificates. In a filtered truth an answer may be shorter than k; the places after
         its end have position -1 and distance infinity.
     metric : str
-        "l2", "ip", "cosine", "hamming", "jaccard": what the distances are.
+        "l2", "inner_product", "cosine", "hamming", "jaccard": what the distances are.
     gallery_fingerprint, queries_fingerprint : str
         Of the vectors with their ids, in order.
     scope : TruthScope
@@ -59,7 +60,8 @@ class ExactNeighbors:
     Convention
     ----------
     Distances are float64 and exact where they decide a tie. For inner product and cosine they are minus the
-    product. Items exactly as far as the k-th stand in ``ties``, beside the answer.
+    product. ``.ids`` are the gallery's, nearest first, of shape (n, k); items exactly as far as the k-th stand in
+    ``.ties``, beside them.
 
     Examples
     --------
@@ -200,9 +202,9 @@ class ExactNeighbors:
             ("queries", queries, query_ids, GalleryIds(self.queries, what="queries"), self.queries_fingerprint),
         )
         for what, given, ids, own, made_for in parts:
-            difference = _difference(given, ids, own, made_for)
-            if difference:
-                problems.add(f"{what}: {difference}")
+            apart = difference(given, ids, own, made_for)
+            if apart:
+                problems.add(f"{what}: {apart}")
         problems.raise_if_any(FingerprintError)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -290,29 +292,3 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import version
 
     return {name: version(name) for name in ("visual-search", "numpy")}
-
-
-def _difference(given: Any, ids: Any, own: GalleryIds, made_for: str) -> str:
-    """What differs, in words; empty where nothing does or nothing was given."""
-    apart = "" if ids is None else _ids_apart(GalleryIds(ids), own)
-    if apart or given is None or given is made_for:
-        return apart
-    if isinstance(given, str):
-        apart = f"fingerprint {given} here and {made_for} in the truth: vectors, their type or order, or ids differ"
-        return "" if given == made_for else apart
-    vectors = np.asanyarray(given)
-    if vectors.ndim != 2 or len(vectors) != len(own):
-        return f"shape {vectors.shape} here, and the truth was made for {len(own):,} rows"
-    if own.fingerprint_with(vectors) == made_for:
-        return ""
-    return f"{vectors.dtype} vectors of dimension {vectors.shape[1]} that are not those the truth was made for"
-
-
-def _ids_apart(here: GalleryIds, own: GalleryIds) -> str:
-    if len(here) != len(own):
-        return f"{len(here):,} ids here and {len(own):,} in the truth"
-    if here.fingerprint() == own.fingerprint():
-        return ""
-    pairs = zip(here.take(range(len(here))), own.take(range(len(own))), strict=True)
-    row, (one, other) = next((row, pair) for row, pair in enumerate(pairs) if pair[0] != pair[1])
-    return f"the ids differ, first in row {row}: {one!r} here and {other!r} in the truth"
