@@ -17,9 +17,9 @@ from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
-from visual_search.evaluation.scoring import assembled, chosen_measures, values_of
+from visual_search.evaluation.scoring import assembled, chosen_measures, chosen_tie_rule, values_of
 from visual_search.evaluation.slices import Attribute
-from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
@@ -113,7 +113,7 @@ def measured_in_parts(
     """
     rules = None if asked.preset is None else preset_named(asked.preset)
     chosen = chosen_measures(asked.measures, rules)
-    rule = checked_tie_rule(asked.ties or (rules.ties if rules else "expected"))
+    rule = chosen_tie_rule(asked.ties, rules)
     _refuse_order(chosen, rule)
 
     def values(positions: Positions) -> list[MeasureValues]:

@@ -13,7 +13,7 @@ from visual_search.counted import counted
 from visual_search.errors import UnknownNameError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
-from visual_search.evaluation.ties import TIE_WORDS, TieRule
+from visual_search.evaluation.ties import TIE_WORDS, AnyTies
 from visual_search.ids import Id, Ids
 
 __all__ = ["Interval", "IntervalMaker", "MeasureResult", "Result"]
@@ -82,7 +82,7 @@ class MeasureResult:
     counted: int
     undefined: int
     undefined_queries: tuple[Id, ...]
-    ties: TieRule
+    ties: AnyTies
     interval: Interval | None
 
     @property
@@ -139,7 +139,7 @@ class Result(Mapping[str, MeasureResult]):
         queries: Ids,
         measured: Mapping[Measure, MeasureResult],
         *,
-        ties: TieRule,
+        ties: AnyTies,
         preset: str | None = None,
         reader: Reader | None = None,
         missing_queries: tuple[Id, ...] = (),

@@ -13,7 +13,7 @@ from visual_search.evaluation.baselines import BaselineComparison, compare_basel
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
-from visual_search.evaluation.ties import TieRule
+from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.formats.results import StoredResult, check_result_path, read_result
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
@@ -142,7 +142,9 @@ def _baseline(
     name: str, service: NearestNeighborSearch, queries: EvaluationDataset, output: Path, result: EvaluationResult
 ) -> StoredResult:
     """The result of another embedder on the same images and queries, written beside the output."""
-    evaluator = ModelEvaluator(baseline_service(service.index, name), model_name=name, ties=result.measures.ties)
+    evaluator = ModelEvaluator(
+        baseline_service(service.index, name), model_name=name, ties=checked_tie_rule(result.measures.ties)
+    )
     beside = output.with_name(f"{output.stem}.{name.replace('/', '-').replace(':', '-')}.json")
     return evaluator.evaluate(
         queries,
