@@ -87,7 +87,8 @@ def random_images(
         warnings=(
             (
                 "drawn image by image: pictures of one group fall on one side, so that queries lack an answer, and "
-                "near copies of one view fall on both; numbers of such a split do not compare with those of a proven one"
+                "near copies of one view fall on both; numbers of such a split do not compare with those of a "
+                "proven one"
             ),
         ),
     )

@@ -140,7 +140,8 @@ def _partition(head: Mapping[str, Any], sides: Mapping[str, Side]) -> Partition:
 
 
 def _condition(value: Mapping[str, Any]) -> Condition:
-    kind = {**CONDITIONS, ListedPairs.name: ListedPairs}.get(str(value["name"]))
+    kinds: dict[str, type[Condition]] = {**CONDITIONS, ListedPairs.name: ListedPairs}
+    kind = kinds.get(str(value["name"]))
     parameters = {key: tuple(inner) if isinstance(inner, list) else inner for key, inner in value.items()}
     del parameters["name"]
     if kind is None or set(parameters) != {field.name for field in fields(kind)}:
