@@ -96,7 +96,7 @@ def test_what_is_refused_tells_why(capsys: Capture) -> None:
         (["metadata.csv", *BY_VIEW[:-1], "7"], "view_id: no row has '7'; there are 0, 1"),
         (["metadata.csv", *BY_VIEW, "--where", "split"], "write it as --where COLUMN=VALUE"),
         (["metadata.csv", *BY_VIEW, "--label-separator", "|"], "takes no --label-separator"),
-        (["metadata.csv", "--protocol", "parts-by-group", "--group", "scene_id", "--shares", "a=b"], "shares are numbers"),
+        (["metadata.csv", "--protocol", "parts-by-group", *BY_VIEW[2:4], "--shares", "a=b"], "shares are numbers"),
         (["gone.csv", *BY_VIEW], "gone.csv"),
         (["metadata.csv", *BY_VIEW, "-o", "."], "is a folder"),
     ],

@@ -79,6 +79,11 @@ class Condition(ABC):
         if shared_ids:
             own = gallery.ids.rows(queries.ids)
             there = np.flatnonzero(own >= 0)
+            # Most own items are among the pairs already, where a flag is cheaper than another pair.
+            ignored = ignored | (own[query] == item)
+            listed = np.zeros(len(queries), dtype=np.bool_)
+            listed[query[own[query] == item]] = True
+            there = there[~listed[there]]
             query, item = np.concatenate((query, there)), np.concatenate((item, own[there]))
             ignored = np.concatenate((ignored, np.ones(len(there), dtype=np.bool_)))
         return relevance_of_pairs(queries, gallery, query, item, ignored)
@@ -249,8 +254,9 @@ def relevance_of_pairs(
     keys = query * width + item
     if not (keys[1:] > keys[:-1]).all():
         order = np.argsort(keys, kind="stable")
-        keys, starts = np.unique(keys[order], return_index=True)
-        ignored = np.logical_or.reduceat(ignored[order], starts) if len(keys) else ignored
+        keys = keys[order]
+        starts = np.flatnonzero(np.concatenate(([True], keys[1:] > keys[:-1])))
+        keys, ignored = keys[starts], np.logical_or.reduceat(ignored[order], starts)
     offsets = offsets_of(np.bincount(keys // width, minlength=len(queries)))
     return Relevance(queries.ids, gallery.ids, offsets, keys % width, np.where(ignored, 0.0, 1.0), ignored)
 

@@ -64,17 +64,15 @@ def pairs_within(
     """
     if not (np.isfinite(radius) and radius > 0):
         raise InputError(f"radius={radius!r}: it is in metres, more than 0 and finite, such as 25")
-    cubes = [_cubes(places, radius, coordinates) for places in (first, second)]
-    width = cubes[0].shape[1]
-    order = np.lexsort(cubes[1].T[::-1])
-    keys, starts = np.unique(cubes[1][order], axis=0, return_index=True)
-    counts = np.diff(np.append(starts, len(order)))
-    table = {key: place for place, key in enumerate(map(tuple, keys.tolist()))}
+    if not len(first) or not len(second):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    mine, theirs, steps = _cubes(first, second, radius, coordinates)
+    order = np.argsort(theirs, kind="stable")
+    keys, starts, counts = np.unique(theirs[order], return_index=True, return_counts=True)
     found: list[tuple[Int64Array, Int64Array]] = []
-    empty = np.zeros(0, dtype=np.int64)
-    for step in product((-1, 0, 1), repeat=width):
-        places = np.array([table.get(key, -1) for key in map(tuple, (cubes[0] + step).tolist())], dtype=np.int64)
-        rows = np.flatnonzero(places >= 0)
+    for step in steps:
+        places = np.minimum(np.searchsorted(keys, mine + step), len(keys) - 1)
+        rows = np.flatnonzero(keys[places] == mine + step)
         for some in _blocks(counts[places[rows]]):
             near = rows[some]
             number = counts[places[near]]
@@ -83,6 +81,7 @@ def pairs_within(
             item = order[at]
             close = distances(first[query], second[item], coordinates) <= radius
             found.append((query[close], item[close]))
+    empty = np.zeros(0, dtype=np.int64)
     query = np.concatenate([empty, *(query for query, _ in found)])
     item = np.concatenate([empty, *(item for _, item in found)])
     sorted_rows = np.lexsort((item, query))
@@ -99,10 +98,27 @@ def _blocks(counts: Int64Array) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _cubes(places: FloatArray, radius: float, coordinates: Coordinates) -> Int64Array:
-    edge = radius * (1 + 1e-6)  # so that rounding never parts two places that are just the radius apart
+def _cubes(
+    first: FloatArray, second: FloatArray, radius: float, coordinates: Coordinates
+) -> tuple[Int64Array, Int64Array, list[int]]:
+    """A number for the cube of each place, and what to add for each of the cubes around it."""
+    points = [_in_space(places, coordinates) for places in (first, second)]
+    low = np.minimum(points[0].min(axis=0), points[1].min(axis=0))
+    extent = float((np.maximum(points[0].max(axis=0), points[1].max(axis=0)) - low).max())
+    width = points[0].shape[1]
+    # A little more than the radius, so that rounding never parts two places that are just that far apart; and wide
+    # enough for three numbers of 20 bits, or two of 30, to make one of 64.
+    bits = 60 // width
+    edge = max(radius * (1 + 1e-6), extent / ((1 << bits) - 3))
+    strides = np.array([1 << (bits * axis) for axis in range(width)], dtype=np.int64)
+    mine, theirs = (((np.floor((one - low) / edge).astype(np.int64) + 1) * strides).sum(axis=1) for one in points)
+    return mine, theirs, [int(np.dot(step, strides)) for step in product((-1, 0, 1), repeat=width)]
+
+
+def _in_space(places: FloatArray, coordinates: Coordinates) -> FloatArray:
+    """Metres on the plane, or in space, where a chord is no longer than its arc."""
     if coordinates == "metres":
-        return np.floor(places / edge).astype(np.int64)
+        return places
     wrong = np.flatnonzero((np.abs(places[:, 0]) > 90) | (np.abs(places[:, 1]) > 360))
     if len(wrong):
         raise InputError(
@@ -111,6 +127,6 @@ def _cubes(places: FloatArray, radius: float, coordinates: Coordinates) -> Int64
         )
     latitude, longitude = np.radians(places).T
     across = np.cos(latitude)
-    in_space = np.stack((across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)), axis=1)
-    # A chord is no longer than its arc, so that a cube of the radius reaches far enough.
-    return np.floor(EARTH_RADIUS * in_space / edge).astype(np.int64)
+    return EARTH_RADIUS * np.stack(
+        (across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)), axis=1
+    )
