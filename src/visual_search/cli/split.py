@@ -34,7 +34,11 @@ _NAMES = (
     "parts-of-random-images",
     "group-folds",
 )
-_OWN = ("metadata", "protocol", "out", "json", "where", "shares", "junk", "allow_shared_groups")
+_OWN = (
+    *("metadata", "protocol", "out", "json", "dataset", "image"),
+    *("where", "shares", "junk"),
+    "allow_shared_groups",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +95,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-shared-groups", action="store_true", help="make a random split nevertheless, and mark it"
     )
+    parser.add_argument(
+        "--dataset",
+        metavar="FILE",
+        help="write queries and right answers for 'visual-search evaluate --split' as well",
+    )
+    parser.add_argument("--image", metavar="COLUMN", help="column of image paths, for the dataset's queries")
     parser.add_argument("-o", "--out", metavar="FILE", help="write the split; .parquet, else JSON")
     add_json(parser)
 
@@ -101,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     checking = len(words) == 2 and words[0] == "check"
     if not checking and (len(words) != 1 or arguments.protocol is None):
         raise InputError("give METADATA and --protocol, or: check FILE")
-    from visual_search.workflows.split import make_splits, save_splits
+    from visual_search.workflows.split import make_splits, save_splits, write_dataset
 
     try:
         splits = (
@@ -111,6 +121,11 @@ def run(arguments: argparse.Namespace) -> int:
         return _refused(str(refused), as_json=arguments.json)
     holds = all(split.proof.holds for split in splits)
     written = save_splits(splits, arguments.out) if arguments.out and holds and not checking else []
+    if arguments.dataset and holds:
+        made = write_dataset(
+            splits, arguments.dataset, None if checking else words[0], arguments.item, arguments.image
+        )
+        written.append(made)
     if arguments.json:
         records = [split.record() for split in splits]
         print_json({"holds": holds, "splits": records, "files": [str(path) for path in written]})

@@ -134,7 +134,7 @@ class ModelEvaluator:
         InputError
             Depths, vectors or images that cannot be used; all problems of a kind at once.
         ProofError, FingerprintError
-            A split whose proof does not hold, or whose right answers are not the dataset's.
+            A split whose proof does not hold, or whose right answers or gallery are not those measured on.
         """
         dataset = _dataset(dataset)
         guide = GuideMeasures.of(checked_k_values(k_values), self.measures)
@@ -142,7 +142,7 @@ class ModelEvaluator:
         gallery = gallery_of(self.search_service)
         ids = [query.query_id for query in dataset.queries]
         relevance = dataset.relevance(ignore_self=exclude_self)
-        stated = protocol_record(protocol, relevance)
+        stated = protocol_record(protocol, relevance, gallery.ids)
         absent = None if gallery.ids is None else find_absent_items(relevance, gallery.ids)
         vectors = self._query_vectors(dataset, precomputed_embeddings, gallery)
         depth = search_depth(guide.depth, relevance, gallery)

@@ -19,13 +19,16 @@ from visual_search.evaluation.protocols.group_parts import (
 )
 from visual_search.evaluation.protocols.image_text import image_text
 from visual_search.evaluation.protocols.landmarks import landmark_difficulty
+from visual_search.evaluation.protocols.metadata import Metadata
 from visual_search.evaluation.protocols.partition import Partition
 from visual_search.evaluation.protocols.query_gallery import by_view, leave_one_out, one_query_per_group
 from visual_search.evaluation.protocols.random_images import random_images
 from visual_search.evaluation.protocols.reidentification import reidentification
 from visual_search.evaluation.protocols.split import Split
+from visual_search.evaluation.protocols.split_dataset import dataset_of_split
+from visual_search.ids import Id
 
-__all__ = ["PROTOCOLS", "AnySplit", "make_splits", "save_splits"]
+__all__ = ["PROTOCOLS", "AnySplit", "make_splits", "save_splits", "write_dataset"]
 
 AnySplit: TypeAlias = "Split | Partition"
 
@@ -142,6 +145,40 @@ def save_splits(splits: list[AnySplit], out: str | os.PathLike[str]) -> list[Pat
     for split, path in zip(splits, paths, strict=True):
         split.save(path)
     return paths
+
+
+def write_dataset(
+    splits: list[AnySplit],
+    out: str | os.PathLike[str],
+    table: str | os.PathLike[str] | None = None,
+    item: str | None = None,
+    image: str | None = None,
+) -> Path:
+    """Write the split's queries and right answers as an evaluation dataset.
+
+    Parameters
+    ----------
+    splits : list
+        One split of queries and gallery.
+    out : path
+    table, item, image : optional
+        Where the query images are: the metadata table, its columns of ids and of paths.
+
+    Returns
+    -------
+    Path
+    """
+    split = splits[0]
+    if len(splits) != 1 or isinstance(split, Partition):
+        raise InputError("--dataset: parts and folds have no queries; it is for a split of queries and gallery")
+    paths: dict[Id, str] = {}
+    if image is not None:
+        if table is None:
+            raise InputError("--image: needs the metadata table, which 'check' does not read")
+        metadata = Metadata(table)
+        paths = dict(zip(metadata.ids(item), map(str, metadata.column(image).rows()), strict=True))
+    dataset_of_split(split, image_paths=paths, name=split.protocol).to_json(out)
+    return Path(out)
 
 
 def _option(name: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from visual_search.cli.main import main
 from visual_search.cli.split import _NAMES
@@ -144,6 +145,34 @@ def test_every_protocol_can_be_named_and_runs(capsys: Capture) -> None:
         for path in written:
             assert main(["split", "check", path]) == 0
             assert "proof holds" in capsys.readouterr().out
+
+
+def test_an_index_is_evaluated_under_a_split(capsys: Capture) -> None:
+    Path("photos").mkdir()
+    lines = ["file,scene,view"]
+    for scene in range(6):
+        for view in (0, 1):
+            name = f"{view}/{scene}.png"
+            Path("photos", str(view)).mkdir(exist_ok=True)
+            Image.new("RGB", (16, 16), (40 * scene, 90, 10 * view)).save(Path("photos", name))
+            lines.append(f"{scene}.png,{scene},{view}" if view else f"q{scene},{scene},{view}")
+    images = ["path", *(f"photos/{view}/{scene}.png" for scene in range(6) for view in (0, 1))]
+    Path("photos.csv").write_text("".join(f"{line},{image}\n" for line, image in zip(lines, images, strict=True)))
+    assert main(["index", "photos/1", "--out", "gallery.index", "--embedder", "histogram"]) == 0
+    options = ["--item", "file", "--group", "scene", "--view", "view", "--query", "0", "--gallery", "1"]
+    files = ["--image", "path", "--dataset", "eval.json", "-o", "split.json"]
+    assert main(["split", "photos.csv", "--protocol", "by-view", *options, *files]) == 0
+    asked = ["--index", "gallery.index", "--dataset", "eval.json", "--output", "result.json", "--k", "1"]
+    assert main(["evaluate", *asked, "--split", "split.json"]) == 0
+    record = json.loads(Path("result.json").read_text())
+    assert record["protocol"]["proof"]["holds"] is True
+    assert record["hit_rate_at_1"] > 0
+    Image.new("RGB", (16, 16), "teal").save("photos/1/stranger.png")
+    assert main(["index", "photos/1", "--out", "all.index", "--embedder", "histogram"]) == 0
+    capsys.readouterr()
+    asked[1] = "all.index"
+    assert main(["evaluate", *asked, "--split", "split.json"]) == 2
+    assert "it has 1 items more, such as 'stranger.png'" in capsys.readouterr().err
 
 
 def vectors_and_split() -> None:

@@ -90,6 +90,15 @@ class Partition:
             raise InputError(f"part={part!r}: there are {', '.join(self.parts)}")
         return list(self.parts[part].ids)
 
+    def groups_where(self) -> dict[Id, dict[str, int]]:
+        """Which groups are where: for each its number of items in each part that has any."""
+        counts: dict[Id, dict[str, int]] = {}
+        for name, side in self.parts.items():
+            for group in [] if side.group is None else side.group.rows():
+                of_group = counts.setdefault(group, {})
+                of_group[name] = of_group.get(name, 0) + 1
+        return counts
+
     def require(self) -> Partition:
         """Give this partition, if its proof holds; else a `ProofError` with every claim that fails."""
         self.proof.require(self.protocol)

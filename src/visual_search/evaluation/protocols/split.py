@@ -24,6 +24,11 @@ __all__ = ["Split", "Unanswered", "make_split"]
 
 Unanswered: TypeAlias = Literal["fail", "leave out"]
 
+_NO_GROUPS = (
+    "no group of the queries is known, so that intervals are drawn over single queries as if they were independent; "
+    "where several are of one scene, identity or place, name its column"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Split:
@@ -77,6 +82,14 @@ class Split:
     def groups(self) -> list[Id] | None:
         """Group of each query, over which intervals are drawn; None where no group is known."""
         return None if self.queries.group is None else self.queries.group.rows()
+
+    def groups_where(self) -> dict[Id, tuple[int, int]]:
+        """Which groups are where: for each its number of queries and of gallery items."""
+        counts: dict[Id, list[int]] = {}
+        for place, side in enumerate((self.queries, self.gallery)):
+            for group in [] if side.group is None else side.group.rows():
+                counts.setdefault(group, [0, 0])[place] += 1
+        return {group: (queries, gallery) for group, (queries, gallery) in counts.items()}
 
     def require(self) -> Split:
         """Give this split, if its proof holds.
@@ -203,7 +216,7 @@ def make_split(
         promises=promises,
         proof=prove(queries, gallery, relevance, wanted=relevance, promises=promises),
         left_out=left_out,
-        warnings=(*condition.warnings, *warnings),
+        warnings=(*condition.warnings, *warnings, *(() if queries.group is not None else (_NO_GROUPS,))),
         options=dict(options or {}),
     )
 

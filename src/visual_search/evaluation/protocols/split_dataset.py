@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from visual_search.errors import FingerprintError
+from visual_search.errors import FingerprintError, first_few
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.fingerprints import fingerprint_ids, fingerprint_pairs
 from visual_search.evaluation.protocols.split import Split
 from visual_search.formats.evaluation_query import EvaluationQuery
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Id
+from visual_search.ids import Id, Ids
 
 __all__ = ["dataset_of_split", "protocol_record"]
 
@@ -61,15 +61,26 @@ def dataset_of_split(
     return EvaluationDataset.from_queries(queries, name=name)
 
 
-def protocol_record(protocol: Mapping[str, Any] | Split | None, relevance: Relevance) -> Mapping[str, Any] | None:
-    """What the record says of the protocol; of a split, once its right answers are found to be those measured on.
+def protocol_record(
+    protocol: Mapping[str, Any] | Split | None, relevance: Relevance, gallery: Ids | None
+) -> Mapping[str, Any] | None:
+    """What the record says of the protocol; of a split, once it is found to be what was measured on.
+
+    Parameters
+    ----------
+    protocol : Split, mapping or None
+    relevance : Relevance
+        The right answers that were measured on.
+    gallery : Ids or None
+        The items that were searched, where they are known.
 
     Raises
     ------
     ProofError
         The split does not hold what it promises.
     FingerprintError
-        The dataset has other queries or other right answers than the split; the message says which.
+        The dataset has other queries or other right answers than the split, or another gallery was searched; the
+        message says which.
     """
     if not isinstance(protocol, Split):
         return protocol
@@ -88,4 +99,24 @@ def protocol_record(protocol: Mapping[str, Any] | Split | None, relevance: Relev
             f"protocol: the dataset is not the split's; {' and '.join(different)} differ. Make the dataset with "
             "dataset_of_split(split), or give the protocol as name and words"
         )
+    if gallery is not None:
+        _check_gallery(protocol.gallery_ids, gallery)
     return protocol.record()
+
+
+def _check_gallery(promised: Ids, searched: Ids) -> None:
+    more = [item for item in searched if item not in promised]
+    lacking = [item for item in promised if item not in searched]
+    if more or lacking:
+        told = [
+            f"{words} {first_few(items, 3)}"
+            for words, items in (
+                (f"{len(more)} items more, such as", more),
+                (f"{len(lacking)} items fewer, such as", lacking),
+            )
+            if items
+        ]
+        raise FingerprintError(
+            f"protocol: the index is not the split's gallery of {len(promised)} items; it has {' and '.join(told)}. "
+            "Index the gallery alone: what is searched beside it pushes right answers down"
+        )

@@ -164,6 +164,15 @@ def test_a_dataset_of_another_split_is_refused(table: Table, split: Split) -> No
         evaluator.evaluate(dataset_of_split(other), [1, 5], embeddings, protocol=split)
 
 
+def test_an_index_that_is_not_the_gallery_is_refused(split: Split) -> None:
+    index = VectorIndex(metric="cosine")
+    index.add([*list(split.gallery_ids)[1:], 100], vectors()[1])
+    evaluator = ModelEvaluator(NearestNeighborSearch(index=index))
+    embeddings = dict(zip(split.query_ids, vectors()[0], strict=True))
+    with pytest.raises(FingerprintError, match="1 items more, such as 100 and 1 items fewer, such as 101"):
+        evaluator.evaluate(dataset_of_split(split), [1], embeddings, protocol=split)
+
+
 def test_a_marked_split_is_marked_in_the_record_and_the_summary(table: Table) -> None:
     marked = random_images(table, **VIEWS, queries=12, seed=1, allow_shared_groups=True)
     evaluator, embeddings = service_of(marked)

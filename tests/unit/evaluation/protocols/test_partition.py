@@ -48,8 +48,10 @@ def test_a_column_of_parts_is_proven_or_not(table: Table) -> None:
     good = parts_by_column(table, group="scene_id", part="split", item="index")
     assert good.proof.holds
     assert good.ids("test") == list(range(112, 124))
+    assert good.groups_where()["G0-0006"] == {"test": 2}
     torn = parts_by_column(table, group="scene_id", part="view_id")
     assert torn.proof.failed == ("groups",)
+    assert torn.groups_where()["G0-0006"] == {"0": 1, "1": 1}
     assert torn.proof["groups"].counts == {"distinct": 12, "shared": 12}
     with pytest.raises(ProofError, match="12 groups are in two parts, first 'G0-0000 in 0 and 1'"):
         torn.require()

@@ -32,6 +32,7 @@ def test_by_view_has_its_pairs_on_the_diagonal_whatever_the_order_of_rows(table:
         "counts", "items", "groups", "views", "answers", "relevance",
     }  # fmt: skip
     assert split.proof["answers"].counts == {"without": 0, "least": 1, "most": 1}
+    assert split.groups_where() == dict.fromkeys(split.groups or [], (1, 1))
 
 
 def test_a_scene_without_its_other_view_fails_the_proof_or_is_left_out_by_name(table: Table) -> None:
@@ -101,7 +102,9 @@ def test_leave_one_out_ignores_each_query_for_itself(table: Table) -> None:
 def test_leave_one_out_by_class_warns(table: Table) -> None:
     split = leave_one_out(table, item="index", label="label", relevant="shared-label")
     assert split.proof.holds
-    assert len(split.warnings) == 1
+    assert "stands in for the instance" in split.warnings[0]
+    assert "no group of the queries is known" in split.warnings[1]
+    assert len(leave_one_out(table, group="scene_id", item="index").warnings) == 0
     assert all(len(split.relevance.judged(query)) == 7 for query in split.query_ids)
 
 
