@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError
 from visual_search.counted import counted
+from visual_search.errors import InputError
 from visual_search.evaluation.measures.neighbor_recall import NeighborRecall, recall_pairs
 from visual_search.evaluation.neighbor_positions import NeighborCounts, NeighborPositions
 from visual_search.evaluation.neighbor_scoring import notes_on_neighbors

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.errors import InputError, first_few
 from visual_search.counted import counted
+from visual_search.errors import InputError, first_few
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.neighbor_measure import NeighborMeasure
 from visual_search.evaluation.neighbor_joining import neighbor_positions

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
 from visual_search.counted import counted
+from visual_search.errors import InputError, first_few
 from visual_search.evaluation.measures.neighbor_measure import NeighborMeasure
 from visual_search.evaluation.measures.parameters import cutoff
 from visual_search.evaluation.neighbor_positions import OTHER, NeighborPositions

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
 from visual_search.counted import counted
+from visual_search.errors import InputError, first_few
 from visual_search.evaluation.measures.neighbor_measure import NeighborMeasure, refuse_depth
 from visual_search.evaluation.measures.parameters import choice, count, cutoff, number, number_text
 from visual_search.evaluation.neighbor_positions import NeighborPositions

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, ProofError
 from visual_search.counted import counted
+from visual_search.errors import InputError, ProofError
 from visual_search.evaluation.folds import split_folds
 from visual_search.evaluation.protocols.metadata import Metadata, Table
 from visual_search.evaluation.protocols.partition import Partition

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
 from visual_search.counted import counted
+from visual_search.errors import InputError, first_few
 from visual_search.evaluation.protocols.proof import Claim, Proof, Status
 from visual_search.evaluation.protocols.proving import side_fingerprint
 from visual_search.evaluation.protocols.sides import Column, Side

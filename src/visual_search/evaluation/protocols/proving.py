@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import first_few
 from visual_search.counted import counted
+from visual_search.errors import first_few
 from visual_search.evaluation.protocols.proof import Claim, Proof, Status
 from visual_search.evaluation.protocols.sides import Column, Side, joint_codes
 from visual_search.formats.fingerprint import fingerprint_array, fingerprint_bytes, fingerprint_json

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from visual_search.errors import InputError, ProofError
 from visual_search.counted import counted
+from visual_search.errors import InputError, ProofError
 from visual_search.evaluation.protocols.conditions import Condition, condition_named
 from visual_search.evaluation.protocols.metadata import Metadata, Table
 from visual_search.evaluation.protocols.proving import Promises

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from visual_search.errors import InputError
 from visual_search.counted import counted
+from visual_search.errors import InputError
 from visual_search.evaluation.protocols.conditions import Condition
 from visual_search.evaluation.protocols.listed_pairs import ListedPairs
 from visual_search.evaluation.protocols.proof import Proof
