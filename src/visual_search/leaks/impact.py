@@ -184,7 +184,7 @@ def leak_impact(
     _check_flagged(out, as_is.queries)
     of_query = [query in out for query in as_is.queries]
     parts = slices(as_is, of_query)
-    ignored = evaluate(ranking, ignoring(relevance, matches), as_is.measures, ties=as_is.ties, preset=preset)
+    ignored = evaluate(ranking, ignoring(relevance, matches), as_is.measures, ties=ties, preset=preset)
     aligned = ignored.queries.rows(as_is.queries)
     coded = None if groups is None else [groups.get(query) for query in as_is.queries]
     short = {str(measure) for measure in cut_short(ranking, matches, as_is.measures)}
