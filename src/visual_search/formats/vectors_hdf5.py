@@ -97,12 +97,14 @@ def matrix(path: Path, file: Any, name: str, *, mmap: bool) -> tuple[AnyArray, t
     held = file.get(name)
     if not isinstance(held, h5py.Dataset):
         raise FileFormatError(f"{path}: no data set {name!r}; there are {', '.join(there) or 'none'}")
+    if held.external or held.is_virtual or held.file.filename != file.filename:
+        raise FileFormatError(f"{path}: data set {name!r} lies in other files; give one file that holds its values")
     check_type(path, held.dtype)
     if held.ndim != 2:
         sparse = "; a flat one with size_train beside it holds sets, not vectors" if held.ndim == 1 else ""
         raise FileFormatError(f"{path}: data set {name!r} has shape {held.shape}; (n, d) is needed{sparse}")
     shape = (int(held.shape[0]), int(held.shape[1]))
-    offset = None if held.chunks or held.external else held.id.get_offset()
+    offset = None if held.chunks else held.id.get_offset()
     if mmap and offset is not None and held.id.get_storage_size() == held.dtype.itemsize * shape[0] * shape[1]:
         return native(mapped(path, held.dtype, shape, offset=offset, mmap=True))
     try:

@@ -291,6 +291,22 @@ def test_truncated_hdf5(tmp_path: Path) -> None:
     refused(path)
 
 
+def test_values_in_other_files_are_not_fetched(tmp_path: Path) -> None:
+    import h5py
+
+    write_hdf5(tmp_path / "other.hdf5", train=SOME)
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        file["train"] = h5py.ExternalLink(str(tmp_path / "other.hdf5"), "train")
+        (tmp_path / "raw").write_bytes(SOME.tobytes())
+        file.create_dataset("raw", SOME.shape, "f4", external=str(tmp_path / "raw"))
+        layout = h5py.VirtualLayout(SOME.shape, "f4")
+        layout[:] = h5py.VirtualSource(tmp_path / "other.hdf5", "train", SOME.shape)
+        file.create_virtual_dataset("virtual", layout)
+    for name in ("train", "raw", "virtual"):
+        assert "lies in other files" in refused(path, dataset=name)
+
+
 def test_data_sets_that_do_not_belong_together(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"test has dimension 2, train 3; neighbors.*of 1 queries, test 4"):
         write_hdf5(tmp_path / "a.hdf5", train=SOME, test=SOME[:, :2], neighbors=[[1]])
