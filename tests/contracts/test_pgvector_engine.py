@@ -35,7 +35,6 @@ class TestHnswCosine(Pgvector):
 
 class TestIvfflatInnerProduct(Pgvector):
     metric: ClassVar[Metric] = "ip"
-    settings: ClassVar[dict[str, Any]] = {"method": "ivfflat", "lists": 4, "probes": 3}
+    # All lists looked into: the server learns other centres at every build, and two builds are compared.
+    settings: ClassVar[dict[str, Any]] = {"method": "ivfflat", "lists": 4, "probes": 4}
     search_settings: ClassVar[dict[str, Any]] = {"probes": 4}
-    recall_floor: ClassVar[float] = 0.7
-    full_lists: ClassVar[bool] = False
