@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 from visual_search.formats.arrays import AnyArray, as_numpy
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.parts import RelevanceParts, named_rows
 from visual_search.ids import Ids
 
-__all__ = ["of_groups", "of_labels"]
+__all__ = ["of_groups", "of_labels", "same_class"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -47,7 +48,7 @@ def of_labels(
         else named_rows(gallery_ids, len(gallery_has), what="gallery_ids")
     )
     if queries_have.ndim == 1:
-        query, item = _same_class(queries_have, gallery_has)
+        query, item = same_class(queries_have, gallery_has)
     else:
         query, item = _shared_label(queries_have, gallery_has)
     itself = _itself(queries, items, one_set=one_set, explicit=query_ids is not None, shared_ids=shared_ids)
@@ -72,7 +73,7 @@ def of_groups(
         raise InputError(f"groups: shapes {mine.shape} and {theirs.shape}; give one group per row")
     queries = named_rows(query_ids, len(mine), what="query_ids")
     items = named_rows(gallery_ids, len(theirs), what="gallery_ids")
-    query, item = _same_class(mine, theirs)
+    query, item = same_class(mine, theirs)
     same_view = np.zeros(len(query), dtype=np.bool_)
     if query_views is not None or gallery_views is not None:
         same_view = _same_view(query_views, gallery_views, len(mine), len(theirs), query, item)
@@ -105,7 +106,7 @@ def _labels(labels: Any, what: str) -> AnyArray:
     return array
 
 
-def _same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
+def same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
     """All (query, gallery) pairs of one class, by query and then by gallery row."""
     if (mine.dtype.kind in "US") != (theirs.dtype.kind in "US") and len(mine) and len(theirs):
         raise InputError(
@@ -168,7 +169,8 @@ def _itself(queries: Ids, items: Ids, *, one_set: bool, explicit: bool, shared_i
         common = [query for query in queries if query in items]
         if common:
             raise InputError(
-                f"query_ids and gallery_ids have {len(common)} ids in common, first: {first_few(common)}; say "
+                f"query_ids and gallery_ids have {counted(len(common), 'id', 'ids')} in common, "
+                f"first: {first_few(common)}; say "
                 "shared_ids=True if these are the same items (each is then ignored for itself), else False"
             )
     return np.full(len(queries), -1, dtype=np.int64)
