@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from visual_search.evaluation.codes import evaluate_codes
+    from visual_search.evaluation.comparison import compare
     from visual_search.evaluation.measures.parsing import parse_measure
     from visual_search.evaluation.rank_matrix import recall_at_k
     from visual_search.evaluation.scoring import evaluate
@@ -25,6 +26,7 @@ __all__ = [
     "Relevance",
     "RunFile",
     "__version__",
+    "compare",
     "evaluate",
     "evaluate_codes",
     "evaluate_similarity",
@@ -36,6 +38,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "IdLists": "visual_search.rankings.id_lists",
+    "compare": "visual_search.evaluation.comparison",
     "evaluate": "visual_search.evaluation.scoring",
     "evaluate_codes": "visual_search.evaluation.codes",
     "evaluate_similarity": "visual_search.evaluation.similarity",

@@ -43,6 +43,8 @@ VERBS = {
     "evaluate": ("evaluate", "measure an index against a JSON of right answers"),
     "score": ("score", "score a run file against right answers"),
     "conventions": ("conventions", "the same run under every field's rules, side by side"),
+    "compare": ("compare", "hold results against each other, query by query"),
+    "gate": ("gate", "fail when a change made a measure worse"),
     "report": ("report", "one HTML page from result files"),
 }
 

@@ -98,7 +98,7 @@ def evaluate_codes(
         packed_codes(gallery_codes, what="gallery_codes", ids=items, packed=packed),
     )
     asked = Asked(measures, ties, preset, groups, interval)
-    return evaluate_gallery(gallery, queries, items, relevance, asked, block=_ROWS)
+    return evaluate_gallery(gallery, queries, items, relevance, asked, block=_ROWS, metric="hamming")
 
 
 class _CodeGallery:

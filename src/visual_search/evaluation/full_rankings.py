@@ -18,6 +18,7 @@ from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
 from visual_search.evaluation.scoring import assembled, chosen_measures, values_of
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.formats.ragged import offsets_of
@@ -66,7 +67,7 @@ class Asked:
 
 
 def evaluate_gallery(
-    gallery: Gallery, queries: Ids, items: Ids, relevance: Relevance, asked: Asked, *, block: int
+    gallery: Gallery, queries: Ids, items: Ids, relevance: Relevance, asked: Asked, *, block: int, metric: str
 ) -> Result:
     """Measure the ranking of a whole gallery for each query.
 
@@ -82,6 +83,8 @@ def evaluate_gallery(
         What to measure.
     block : int
         Queries that are open at a time for each thread, at most.
+    metric : str
+        What ranks, by name.
     """
     rules = None if asked.preset is None else preset_named(asked.preset)
     chosen = chosen_measures(asked.measures, rules)
@@ -104,6 +107,7 @@ def evaluate_gallery(
         notes=task.notes(),
         groups=asked.groups,
         interval=asked.interval,
+        setting=Setting(relevance, items, metric),
     )
 
 

@@ -13,6 +13,7 @@ from visual_search.errors import UnknownNameError
 from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.ties import TIE_WORDS, TieRule
 from visual_search.ids import Id, Ids
 
@@ -132,6 +133,10 @@ class Result(Mapping[str, MeasureResult]):
         Queries of the ranking that the relevance lacks; not evaluated.
     notes : tuple of str
         What a reader of the numbers should know.
+    groups : int64 array of shape (n,) or None
+        Equal for queries that belong to one independent group; None where no groups were given.
+    setting : Setting or None
+        The right answers and, where it is known, the gallery: by these two results are found comparable.
     """
 
     def __init__(
@@ -145,6 +150,8 @@ class Result(Mapping[str, MeasureResult]):
         missing_queries: tuple[Id, ...] = (),
         unjudged_queries: tuple[Id, ...] = (),
         notes: tuple[str, ...] = (),
+        groups: Int64Array | None = None,
+        setting: Setting | None = None,
     ) -> None:
         self.queries = queries
         self.ties = ties
@@ -152,6 +159,8 @@ class Result(Mapping[str, MeasureResult]):
         self.missing_queries = missing_queries
         self.unjudged_queries = unjudged_queries
         self.notes = notes
+        self.groups = groups
+        self.setting = setting
         self._measured = dict(measured)
         self._reader = reader
 
@@ -162,8 +171,13 @@ class Result(Mapping[str, MeasureResult]):
         preset: str | None = None,
         queries: Ids | None = None,
         missing_queries: tuple[Id, ...] | None = None,
+        groups: Int64Array | None = None,
+        notes: tuple[str, ...] | None = None,
     ) -> Result:
-        """The same result with other values, queries or under the name of a preset; what is left out is kept."""
+        """The same result with other values, queries or under the name of a preset; what is left out is kept.
+
+        With other queries, their groups are to be given too.
+        """
         return Result(
             self.queries if queries is None else queries,
             self._measured if measured is None else measured,
@@ -172,7 +186,9 @@ class Result(Mapping[str, MeasureResult]):
             reader=self._reader,
             missing_queries=self.missing_queries if missing_queries is None else missing_queries,
             unjudged_queries=self.unjudged_queries,
-            notes=self.notes,
+            notes=self.notes if notes is None else notes,
+            groups=self.groups if groups is None and queries is None else groups,
+            setting=self.setting,
         )
 
     @property
