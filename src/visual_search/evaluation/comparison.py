@@ -12,6 +12,7 @@ from visual_search.evaluation.comparability import differences
 from visual_search.evaluation.compared import AnyResult, ComparedResult, canonical
 from visual_search.evaluation.contrast import Contrast, PairedSums, contrasts_of, paired_sums
 from visual_search.evaluation.counted import counted
+from visual_search.evaluation.result import Result
 from visual_search.evaluation.slices import Attribute, attribute_values
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.interval import Resampling, resampling_groups
@@ -201,7 +202,7 @@ def compare(
 
 
 def _sides(results: Any) -> list[ComparedResult]:
-    if isinstance(results, Mapping):
+    if isinstance(results, Mapping) and not isinstance(results, Result):
         listed = [ComparedResult.of(result, name) for name, result in results.items()]
     elif isinstance(results, str) or not isinstance(results, Sequence):
         raise InputError(
