@@ -153,7 +153,13 @@ class Positions:
 
     def _make_relevant_groups(self, rel: float) -> TieGroups:
         starts = self.group_starts
-        counts = (self.grades >= rel).astype(np.int64)
+        relevant = self.grades >= rel
+        if relevant.all():
+            # As with labels, where no item is judged that is not relevant: every group counts, with all its hits.
+            query = self.query_of_hit[starts]
+            counts = np.diff(starts, append=len(relevant))
+            return TieGroups(query, self.above[starts], self.tied[starts], counts, starts - self.offsets[query])
+        counts = relevant.astype(np.int64)
         if len(starts) < len(counts):
             counts = np.add.reduceat(counts, starts)
         kept = counts > 0

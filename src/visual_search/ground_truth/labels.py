@@ -51,7 +51,8 @@ def of_labels(
     else:
         query, item = _shared_label(queries_have, gallery_has)
     itself = _itself(queries, items, one_set=one_set, explicit=query_ids is not None, shared_ids=shared_ids)
-    return _assembled(queries, items, query, item, itself[query] == item, itself)
+    ignored = itself[query] == item if (itself >= 0).any() else np.zeros(len(item), dtype=np.bool_)
+    return _assembled(queries, items, query, item, ignored, itself)
 
 
 def of_groups(
@@ -114,9 +115,17 @@ def _same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Arra
     order = np.argsort(theirs, kind="stable")
     first = np.searchsorted(theirs[order], mine, side="left")
     counts = np.searchsorted(theirs[order], mine, side="right") - first
-    starts = np.repeat(first - offsets_of(counts)[:-1], counts)
-    query = np.repeat(np.arange(len(mine)), counts)
-    return query, order[starts + np.arange(len(query))]
+    offsets = offsets_of(counts)
+    item = np.empty(offsets[-1], dtype=np.int64)
+    begin = 0
+    # A block at a time, since the places in ``order`` would take as much memory again as the pairs themselves.
+    while begin < len(mine):
+        end = max(int(np.searchsorted(offsets, offsets[begin] + _BLOCK_CELLS, side="right")) - 1, begin + 1)
+        places = np.arange(offsets[begin], offsets[end])
+        places += np.repeat(first[begin:end] - offsets[begin:end], counts[begin:end])
+        item[offsets[begin] : offsets[end]] = order[places]
+        begin = end
+    return np.repeat(np.arange(len(mine)), counts), item
 
 
 def _shared_label(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
@@ -176,7 +185,8 @@ def _assembled(
 ) -> RelevanceParts:
     """Put pairs together; a query's own row is ignored also where it has no label to match by."""
     listed = np.zeros(len(queries), dtype=np.bool_)
-    listed[query[itself[query] == item]] = True
+    if (itself >= 0).any():
+        listed[query[itself[query] == item]] = True
     own = np.flatnonzero((itself >= 0) & ~listed)
     extra_query, extra_item = own, itself[own]
     if also_ignored is not None:
@@ -184,7 +194,7 @@ def _assembled(
         extra_item = np.concatenate((extra_item, also_ignored[1]))
     if not len(extra_query):
         offsets = offsets_of(np.bincount(query, minlength=len(queries)))
-        return RelevanceParts(queries, items, offsets, item, np.where(ignored, 0.0, 1.0), ignored)
+        return RelevanceParts(queries, items, offsets, item, (~ignored).astype(np.float64), ignored)
     keys = np.concatenate((query, extra_query)) * max(len(items), 1) + np.concatenate((item, extra_item))
     flags = np.concatenate((ignored, np.ones(len(extra_query), dtype=np.bool_)))
     distinct, first = np.unique(keys, return_index=True)

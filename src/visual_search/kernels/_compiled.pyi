@@ -75,6 +75,9 @@ class IdJoin:
     @property
     def gallery(self) -> int: ...
 
+def count_in_dicts(
+    lists: list[Any], offsets: Int64Array, items: list[Any]
+) -> tuple[npt.NDArray[np.float64], Int64Array, Int64Array, npt.NDArray[np.uint8]]: ...
 def count_ranks(
     similarity: npt.NDArray[np.float32],
     offsets: Int64Array,

@@ -1,4 +1,4 @@
-// What Python sees of the compiled kernels. Every loop runs without the interpreter's lock.
+// What Python sees of the compiled kernels. Every loop runs without the interpreter's lock, but that over dictionaries.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -14,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "codes.hpp"
+#include "dict_ranks.hpp"
 #include "id_join.hpp"
 #include "ranks.hpp"
 #include "run_join.hpp"
@@ -271,6 +272,7 @@ NB_MODULE(_compiled, module) {
     def_read_ids<std::int64_t, float>(id_join);
     def_read_ids<std::int32_t, double>(id_join);
     def_read_ids<std::int32_t, float>(id_join);
+    module.def("count_in_dicts", &count_in_dicts, "lists"_a, "offsets"_a.noconvert(), "items"_a);
     module.def("count_ranks", &count_ranks, "similarity"_a.noconvert(), "offsets"_a.noconvert(),
                "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(), "first"_a, "last"_a,
                "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias
@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels import _compiled
+from visual_search.kernels import _compiled, plain_dicts
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     SCORE_KINDS,
+    DictHits,
     IdHits,
     JudgedIds,
     JudgedNames,
@@ -38,7 +39,7 @@ from visual_search.kernels.text_files import (
 )
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["count_code_ranks", "count_ranks", "join_ids", "join_run", "read_table"]
+__all__ = ["count_code_ranks", "count_in_dicts", "count_ranks", "join_ids", "join_run", "read_table"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -131,6 +132,17 @@ def join_ids(
         rising=Offence(*first.rising),
         repeated=Offence(*first.repeated),
     )
+
+
+def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]) -> DictHits:
+    """Count ranks in dictionaries of scores; see `visual_search.kernels.plain_dicts.count_in_dicts`."""
+    listed = list(lists)
+    try:
+        score, above, tied, ends_tied = _compiled.count_in_dicts(listed, offsets, list(items))
+    except TypeError:
+        # Mappings that are no dictionaries, and numbers of other types than Python's own.
+        return plain_dicts.count_in_dicts(listed, offsets, items)
+    return DictHits(score, above, tied, ends_tied.view(np.bool_))
 
 
 def _in_threads(work: Callable[[int], None], count: int) -> None:

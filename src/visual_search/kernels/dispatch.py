@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
-from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
+from visual_search.kernels.joined import DictHits, IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
 from visual_search.kernels.text_files import Layout, Source, Table
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
@@ -89,6 +90,12 @@ class Kernels(Protocol):
         threads: int | None = None,
     ) -> RankHits:
         """`visual_search.kernels.plain_codes.count_code_ranks`."""
+        ...
+
+    def count_in_dicts(
+        self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]
+    ) -> DictHits:
+        """`visual_search.kernels.plain_dicts.count_in_dicts`."""
         ...
 
     def join_run(self, source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 __all__ = [
     "GALLERY_LIMIT",
     "SCORE_KINDS",
+    "DictHits",
     "IdHits",
     "JudgedIds",
     "JudgedNames",
@@ -192,6 +193,28 @@ class RankHits:
     entry: Int64Array
     above: Int64Array
     tied: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictHits:
+    """Where judged items stand among the scores of dictionaries.
+
+    Attributes
+    ----------
+    score : float64 array of shape (items,)
+        NaN for an item that is not in its list.
+    above : int64 array of shape (items,)
+        How many items of the list score strictly higher; 0 for an item that is not in it.
+    tied : int64 array of shape (items,)
+        How many have the same score, the item included; 0 for an item that is not in it.
+    ends_tied : bool array of shape (lists,)
+        Whether two or more items have the lowest score of the list.
+    """
+
+    score: npt.NDArray[np.float64]
+    above: Int64Array
+    tied: Int64Array
+    ends_tied: BoolArray
 
 
 def hit_offsets(offsets: Int64Array, ignored: BoolArray) -> Int64Array:

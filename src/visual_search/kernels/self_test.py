@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, ListHits, Offence, RankHits, RunHits
+from visual_search.kernels.joined import (
+    DictHits,
+    IdHits,
+    JudgedIds,
+    JudgedNames,
+    ListHits,
+    Offence,
+    RankHits,
+    RunHits,
+)
 from visual_search.kernels.text_files import RUN, Table
 
 __all__ = ["QUESTIONS", "first_wrong"]
@@ -82,8 +91,19 @@ def _codes(kernels: ModuleType) -> tuple[Any, Any]:
     return kernels.count_code_ranks(query, gallery, np.array([0, 5]), columns, ignored), right
 
 
+def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
+    # One list as it falls, one in disorder with whole numbers, and an item that is not there.
+    lists = [{"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 1, "b": 3, "c": 1, "d": 2.0}, {}]
+    found = kernels.count_in_dicts(lists, np.array([0, 2, 4, 5]), ["c", "a", "d", "c", "a"])
+    above, tied = _columns([1, 0, 1, 2, 0], [2, 1, 1, 2, 0])
+    right = DictHits(np.array([0.25, 0.5, 2, 1]), above, tied, np.array([True, True, False]))
+    # NaN, of the item that is not there, equals nothing.
+    return dataclasses.replace(found, score=found.score[~np.isnan(found.score)]), right
+
+
 QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "count_code_ranks": _codes,
+    "count_in_dicts": _dicts,
     "count_ranks": _ranks,
     "join_ids": _ids,
     "join_run": _run,

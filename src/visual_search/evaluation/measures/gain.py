@@ -57,12 +57,12 @@ class _Discounted(Measure):
         return positions.sum_by_query(query, groups.total[inside] / size * discount_sum(above, last))
 
     def _ideal(self, positions: Positions) -> FloatArray:
-        query = positions.query_of_judged
-        place = np.arange(len(query)) - positions.judged_offsets[query]
-        grades = positions.judged_grades
+        begins, counts = positions.judged_offsets[:-1], np.diff(positions.judged_offsets)
         if self.k is not None:
-            inside = place < self.limits(positions)[query]
-            query, place, grades = query[inside], place[inside], grades[inside]
+            counts = np.minimum(counts, self.limits(positions))
+        query = np.repeat(np.arange(len(counts)), counts)
+        place = np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+        grades = positions.judged_grades[begins[query] + place]
         terms = _gains(grades, self.gain, self.rel) * discount_sum(place, place + 1)
         return positions.sum_by_query(query, terms)
 
