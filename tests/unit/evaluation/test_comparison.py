@@ -78,7 +78,11 @@ def test_all_pairs_and_the_family_they_make() -> None:
     random = np.random.default_rng(0)
     results = {name: result(random.integers(1, 4, 30).tolist()) for name in "abc"}
     found = compare(results, all_pairs=True)
-    assert [(one.a, one.b, one.measure) for one in found][::2] == [("b", "a", "RR"), ("c", "a", "RR"), ("c", "b", "RR")]
+    assert [(one.a, one.b, one.measure) for one in found][::2] == [
+        ("b", "a", "RR"),
+        ("c", "a", "RR"),
+        ("c", "b", "RR"),
+    ]
     ordered = sorted(one.p_value for one in found)
     lowest = min(found, key=lambda one: one.p_value)
     assert lowest.p_holm == pytest.approx(min(1, 6 * ordered[0]))
@@ -89,7 +93,7 @@ def test_all_pairs_and_the_family_they_make() -> None:
 
 
 def test_where_less_is_better_a_lower_value_wins() -> None:
-    first, second = ([result(p, ("FirstRank(average=macro)",)) for p in ([3, 3, 1], [1, 2, 2])])
+    first, second = [result(p, ("FirstRank(average=macro)",)) for p in ([3, 3, 1], [1, 2, 2])]
     found = compare([first, second]).contrasts[0]
     assert (found.wins, found.losses, found.difference < 0, found.better) == (2, 1, True, 1)
     assert found.improved[0] == ("q0", -2.0)
@@ -129,7 +133,13 @@ def test_what_differs_is_refused_all_at_once_and_compared_for_a_reason() -> None
         compare({"one": one, "other": other})
     said = str(refused.value)
     assert "3 problems" in said
-    for part in ("queries (", "relevance (", "ties (", "1 query only in 'one', first 'q2'", "expected in 'one', worst"):
+    for part in (
+        "queries (",
+        "relevance (",
+        "ties (",
+        "1 query only in 'one', first 'q2'",
+        "expected in 'one', worst",
+    ):
         assert part in said
     found = compare({"one": one, "other": other}, despite="only the first two were kept")
     assert (found.queries, found.despite, len(found.differences)) == (2, "only the first two were kept", 3)
@@ -156,7 +166,9 @@ def test_galleries_and_metrics_are_told_by_full_rankings() -> None:
 
 
 def test_results_in_memory_and_on_disk_give_the_same(tmp_path: Path) -> None:
-    items = {f"i{n}": vector for n, vector in enumerate(np.random.default_rng(1).normal(size=(30, 4)).tolist())}
+    items: dict[str | int, Any] = {
+        f"i{n}": vector for n, vector in enumerate(np.random.default_rng(1).normal(size=(30, 4)).tolist())
+    }
     queries = [
         {"query_id": f"q{n}", "ground_truth": [f"i{n}", f"i{n + 10}"], "group": f"g{n // 2}"} for n in range(20)
     ]
@@ -174,7 +186,8 @@ def test_results_in_memory_and_on_disk_give_the_same(tmp_path: Path) -> None:
     assert compare(stored).as_json() == memory
     assert compare([stored[0].path, evaluated[1]]).as_json() == memory
     bare = [
-        StoredResult(one.path, {key: value for key, value in one.record.items() if key != "files"}) for one in stored
+        StoredResult(one.path, {key: value for key, value in one.record.items() if key != "files"})
+        for one in stored
     ]
     own = {one["measure"]: one for one in compare(bare).as_json()["contrasts"]}
     assert own == {one["measure"]: one for one in memory["contrasts"]}

@@ -45,7 +45,9 @@ def test_random_flips_come_near_all_of_them() -> None:
 
 
 def test_every_sign_is_taken_once() -> None:
-    powers = 3.0 ** np.arange(10)[:, None]  # every choice of signs has a sum of its own; more than one table
+    powers = np.array(
+        [[3.0**n] for n in range(10)]
+    )  # every choice of signs has a sum of its own; more than one table
     sums = np.concatenate(list(signed_sums(powers, None, 0)))
     assert len(np.unique(sums)) == len(sums) == 1024
     assert sums[0, 0] == powers.sum()
