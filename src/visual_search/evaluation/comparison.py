@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from visual_search.errors import FingerprintError, InputError, Problems, UnknownNameError, first_few
-from visual_search.evaluation.comparability import differences
+from visual_search.errors import InputError, UnknownNameError, first_few
 from visual_search.evaluation.compared import AnyResult, ComparedResult, canonical
+from visual_search.evaluation.comparison_sides import (
+    checked_differences,
+    chosen_texts,
+    common_queries,
+    reasons,
+    sides_of,
+)
 from visual_search.evaluation.contrast import Contrast, PairedSums, contrasts_of, paired_sums
 from visual_search.evaluation.counted import counted
-from visual_search.evaluation.result import Result
 from visual_search.evaluation.slices import Attribute, attribute_values
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.interval import Resampling, resampling_groups
@@ -166,10 +171,10 @@ def compare(
     >>> round(found.difference, 3), found.wins, found.losses, found.ties
     (0.25, 8, 0, 4)
     """
-    sides = _sides(results)
-    differ = _checked(sides, despite)
-    chosen, left_out = _chosen(sides, measures)
-    queries = _common(sides)
+    sides = sides_of(results)
+    differ = checked_differences(sides, despite)
+    chosen, left_out = chosen_texts(sides, measures)
+    queries = common_queries(sides)
     alone = _about_queries(sides, queries)
     given = None if groups is None else _by_query(groups, sides[0], queries)
     sides = [side.at(queries) for side in sides]
@@ -184,7 +189,7 @@ def compare(
             else:
                 columns.append(column)
     if not columns:
-        raise InputError("measures: none that can be compared is left; " + _why(left_out))
+        raise InputError("measures: none that can be compared is left; " + reasons(left_out))
     settings = resampling or Resampling()
     contrasts = contrasts_of(columns, queries, groups=named, resampling=settings, flips=flips, shown=shown)
     kept = tuple(measure for measure in chosen if any(one.measure == measure for one in contrasts))
@@ -199,89 +204,6 @@ def compare(
         left_out=left_out,
         notes=(*about_groups(named, len(queries)), *alone, *_notes(sides, contrasts)),
     )
-
-
-def _sides(results: Any) -> list[ComparedResult]:
-    if isinstance(results, Mapping) and not isinstance(results, Result):
-        listed = [ComparedResult.of(result, name) for name, result in results.items()]
-    elif isinstance(results, str) or not isinstance(results, Sequence):
-        raise InputError(
-            f"results is {type(results).__name__}; give a list of at least two, or a mapping of names to them"
-        )
-    else:
-        listed = [ComparedResult.of(result) for result in results]
-    if len(listed) < 2:
-        raise InputError(f"results: {len(listed)} given; a comparison needs at least two")
-    names = [side.name for side in listed]
-    if len(set(names)) == len(names):
-        return listed
-    if isinstance(results, Mapping):
-        raise InputError(f"results: names must be distinct text; got {first_few(names)}")
-    # One model before and after a change has one name.
-    return [
-        ComparedResult(
-            f"{side.name} ({place})" if names.count(side.name) > 1 else side.name,
-            side.queries, side.tops, side.bottoms, side.groups, side.parts, side.left_out,
-        )
-        for place, side in enumerate(listed, start=1)
-    ]  # fmt: skip
-
-
-def _checked(sides: Sequence[ComparedResult], despite: str | None) -> tuple[str, ...]:
-    """What differs, where a reason allows it; refused where none does."""
-    if despite is not None and not despite.strip():
-        raise InputError("despite is empty; give the reason for comparing results that are not comparable")
-    found = []
-    for other in sides[1:]:
-        found += differences(sides[0], other)
-    if despite is None:
-        problems = Problems(
-            "the results cannot be compared, since they were not measured on the same; give despite= (--despite) a "
-            "reason to compare the common queries all the same"
-        )
-        for one in found:
-            problems.add(one)
-        problems.raise_if_any(FingerprintError)
-    return tuple(found)
-
-
-def _common(sides: Sequence[ComparedResult]) -> list[Id]:
-    others = [set(side.queries) for side in sides[1:]]
-    common = [query for query in sides[0].queries if all(query in other for other in others)]
-    if not common:
-        raise InputError("results: no query in common")
-    return common
-
-
-def _chosen(sides: Sequence[ComparedResult], measures: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
-    left_out: dict[str, str] = {}
-    for side in sides:
-        left_out |= side.left_out
-    if isinstance(measures, str):
-        raise InputError(f"measures={measures!r} is one text; give a list of them, [{measures!r}]")
-    if measures is not None:
-        wanted = list(dict.fromkeys(map(canonical, measures)))
-        problems = Problems("measures")
-        for text in wanted:
-            lacking = [side.name for side in sides if text not in side.tops]
-            if text in left_out:
-                problems.add(f"{text}: {left_out[text]}")
-            elif lacking:
-                problems.add(f"{text}: not measured in {first_few(lacking)}; there are {', '.join(sides[0].tops)}")
-        problems.raise_if_any(InputError)
-        return wanted, {}
-    everywhere = [text for text in sides[0].tops if all(text in side.tops for side in sides)]
-    for text in dict.fromkeys(text for side in sides for text in side.tops):
-        lacking = [side.name for side in sides if text not in side.tops]
-        if lacking and text not in left_out:
-            left_out[text] = f"not measured in {first_few(lacking)}"
-    if not everywhere:
-        raise InputError("measures: the results have none in common; " + _why(left_out))
-    return everywhere, left_out
-
-
-def _why(left_out: Mapping[str, str]) -> str:
-    return "; ".join(f"{text}: {reason}" for text, reason in left_out.items())
 
 
 def _by_query(groups: Attribute, side: ComparedResult, queries: Sequence[Id]) -> list[object]:
