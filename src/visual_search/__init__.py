@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from visual_search.evaluation.scoring import evaluate
     from visual_search.evaluation.similarity import evaluate_similarity
     from visual_search.ground_truth.relevance import Relevance
+    from visual_search.ground_truth.shared_labels import SharedLabels
     from visual_search.rankings.id_lists import IdLists
     from visual_search.rankings.ranking import Ranking
     from visual_search.rankings.run_file import RunFile
@@ -25,6 +26,7 @@ __all__ = [
     "Ranking",
     "Relevance",
     "RunFile",
+    "SharedLabels",
     "__version__",
     "compare",
     "evaluate",
@@ -46,6 +48,7 @@ _HOMES = {
     "recall_at_k": "visual_search.evaluation.rank_matrix",
     "Ranking": "visual_search.rankings.ranking",
     "Relevance": "visual_search.ground_truth.relevance",
+    "SharedLabels": "visual_search.ground_truth.shared_labels",
     "RunFile": "visual_search.rankings.run_file",
 }
 

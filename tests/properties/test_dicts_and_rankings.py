@@ -57,7 +57,7 @@ def test_both_sides_may_be_dictionaries_also_under_a_preset() -> None:
     ("run", "error", "words"),
     [
         ({"q": {"a": float("nan"), "b": 1.0}}, NonFiniteError, r"\('q', 'a'\)"),
-        ({"q": {"a": "1"}}, InputError, "not numbers"),
+        ({"q": {"a": "1"}}, InputError, "1 value is no number"),
         ({"q": ["a"]}, InputError, "first: 'q' with a list"),
         ({"q": {1: 1.0}}, InputError, "item ids are str in the relevance"),
         ({1: {"a": 1.0}}, InputError, "query ids are str in the relevance"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from visual_search.counted import counted
 from visual_search.errors import first_few
 from visual_search.evaluation.compared import ComparedResult
-from visual_search.evaluation.counted import counted
 
 __all__ = ["differences"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, UnknownNameError, first_few
 from visual_search.evaluation.compared import AnyResult, ComparedResult, canonical
 from visual_search.evaluation.comparison_sides import (
@@ -17,7 +18,6 @@ from visual_search.evaluation.comparison_sides import (
     sides_of,
 )
 from visual_search.evaluation.contrast import Contrast, PairedSums, contrasts_of, paired_sums
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.slices import Attribute, attribute_values
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.interval import Resampling, resampling_groups

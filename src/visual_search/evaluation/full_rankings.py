@@ -27,7 +27,7 @@ from visual_search.ids import Id, Ids
 from visual_search.kernels.joined import RankHits, hit_offsets
 from visual_search.kernels.threads import one_blas_thread, thread_count
 
-__all__ = ["Asked", "CountRanks", "Gallery", "evaluate_gallery"]
+__all__ = ["Asked", "CountRanks", "EachPart", "Gallery", "evaluate_gallery", "measured_in_parts"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -86,28 +86,64 @@ def evaluate_gallery(
     metric : str
         What ranks, by name.
     """
+    if block < 1:
+        raise InputError(f"block={block}: at least 1 query is in memory at a time")
+    task = _Task.of(gallery, queries, items, relevance)
+    return measured_in_parts(
+        lambda values: task.each_part(values, block),
+        task.outline(),
+        asked,
+        notes=task.notes(),
+        setting=Setting(relevance, items, metric),
+    )
+
+
+# Calls a function with the positions of all queries, some at a time and in their order, and gives what it gave.
+EachPart: TypeAlias = Callable[[Callable[[Positions], list[MeasureValues]]], list[list[MeasureValues]]]
+
+
+def measured_in_parts(
+    each_part: EachPart,
+    outline: Positions,
+    asked: Asked,
+    *,
+    notes: tuple[str, ...] = (),
+    setting: Setting | None = None,
+) -> Result:
+    """Measure positions of full rankings, which come some queries at a time.
+
+    Parameters
+    ----------
+    each_part : callable
+        Calls what it is given with the positions of some queries after the other.
+    outline : Positions
+        All queries and their list lengths, without hits.
+    asked : Asked
+        What to measure.
+    notes : tuple of str
+        Notes on the ranking.
+    setting : Setting, optional
+        What is measured on, by which the result is found comparable.
+    """
     rules = None if asked.preset is None else preset_named(asked.preset)
     chosen = chosen_measures(asked.measures, rules)
     rule = checked_tie_rule(asked.ties or (rules.ties if rules else "expected"))
     _refuse_order(chosen, rule)
-    if block < 1:
-        raise InputError(f"block={block}: at least 1 query is in memory at a time")
-    task = _Task.of(gallery, queries, items, relevance)
 
     def values(positions: Positions) -> list[MeasureValues]:
         return [values_of(measure, positions, rule, rules) for measure in chosen]
 
-    parts = task.each_part(values, block)
+    parts = each_part(values)
     joined = {measure: _joined(column) for measure, column in zip(chosen, zip(*parts, strict=True), strict=True)}
     return assembled(
-        task.outline(),
+        outline,
         joined,
         ties=rule,
         rules=rules,
-        notes=task.notes(),
+        notes=notes,
         groups=asked.groups,
         interval=asked.interval,
-        setting=Setting(relevance, items, metric),
+        setting=setting,
     )
 
 

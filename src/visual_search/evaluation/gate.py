@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.compared import AnyResult, higher_is_better
 from visual_search.evaluation.comparison import Comparison, compare
 from visual_search.evaluation.contrast import POWER, Contrast
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.paired import FEWEST_GROUPS

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, NonFiniteError, first_few
 from visual_search.evaluation.positions import Positions, falling_grades
 from visual_search.evaluation.ties import TiePlaces
@@ -192,6 +193,7 @@ def _check_finite(scores: FloatArray, block: Run) -> None:
         return
     wrong = [(query, item) for query, scored in block.items() for item, s in scored.items() if not np.isfinite(s)]
     raise NonFiniteError(
-        f"run: {len(wrong)} scores are NaN or infinite, first (query, item): {first_few(wrong)}; leave out items the "
+        f"run: {counted(len(wrong), 'score is', 'scores are')} NaN or infinite, first (query, item): "
+        f"{first_few(wrong)}; leave out items the "
         "system could not score"
     )

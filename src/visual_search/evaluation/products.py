@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, NonFiniteError, ZeroVectorError, first_few
 from visual_search.evaluation.full_rankings import CountRanks
 from visual_search.formats.arrays import as_matrix
@@ -68,7 +69,7 @@ class Products:
         self._gallery = _vectors(gallery, "gallery_vectors")
         if self._queries.shape[1] != self._gallery.shape[1]:
             raise DimensionError(
-                f"query_vectors have {self._queries.shape[1]} dimensions and gallery_vectors "
+                f"query_vectors have {counted(self._queries.shape[1], 'dimension', 'dimensions')} and gallery_vectors "
                 f"{self._gallery.shape[1]}; both must come from the same embedder"
             )
         self._penalty: Vectors | None = None
@@ -227,7 +228,7 @@ def _norms(vectors: Vectors, what: str, ids: Ids) -> npt.NDArray[np.float64]:
     broken = np.flatnonzero(~np.isfinite(norms))
     if len(broken):
         raise NonFiniteError(
-            f"{what}: {len(broken)} vectors hold NaN or infinity (as float32), first "
+            f"{what}: {counted(len(broken), 'vector holds', 'vectors hold')} NaN or infinity (as float32), first "
             f"{first_few(ids.take(broken[:5].tolist()))}; leave out what could not be embedded"
         )
     return norms

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import UnknownNameError
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.setting import Setting

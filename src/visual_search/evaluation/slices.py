@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.result import MeasureResult, Result
 from visual_search.ids import Id, Ids

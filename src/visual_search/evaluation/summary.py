@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from visual_search.evaluation.counted import counted
+from visual_search.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.evaluation.ties import TIE_WORDS
 

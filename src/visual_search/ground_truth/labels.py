@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 from visual_search.formats.arrays import AnyArray, as_numpy
 from visual_search.formats.ragged import offsets_of
@@ -168,7 +169,8 @@ def _itself(queries: Ids, items: Ids, *, one_set: bool, explicit: bool, shared_i
         common = [query for query in queries if query in items]
         if common:
             raise InputError(
-                f"query_ids and gallery_ids have {len(common)} ids in common, first: {first_few(common)}; say "
+                f"query_ids and gallery_ids have {counted(len(common), 'id', 'ids')} in common, "
+                f"first: {first_few(common)}; say "
                 "shared_ids=True if these are the same items (each is then ignored for itself), else False"
             )
     return np.full(len(queries), -1, dtype=np.int64)

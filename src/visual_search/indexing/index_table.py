@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DepthError, DimensionError, InputError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import EmbedderDescription
@@ -302,7 +303,9 @@ class VectorIndex:
         with self.moment() as moment:
             count = len(moment)
             if depth > count:
-                raise DepthError(f"k: got {depth}, but the index holds {count} items; k may be 1..{count}")
+                raise DepthError(
+                    f"k: got {depth}, but the index holds {counted(count, 'item', 'items')}; k may be 1..{count}"
+                )
             ready = self.ready(vectors, queries)  # inside: a load must not come between check and search
             found = moment.nearest(ready, depth)
         return ragged_ranking(Ids(range(len(ready))) if queries is None else queries, found.items, [(found, None)])

@@ -103,3 +103,14 @@ def count_code_ranks(
     above: Int64Array,
     tied: Int64Array,
 ) -> None: ...
+def count_labelled_codes(
+    queries: npt.NDArray[np.uint64],
+    gallery: npt.NDArray[np.uint64],
+    query_labels: npt.NDArray[np.uint64],
+    gallery_labels: npt.NDArray[np.uint64],
+    rule: int,
+    own: Int64Array,
+    first: int,
+    last: int,
+    into: Int64Array,
+) -> None: ...

@@ -13,11 +13,13 @@ import numpy.typing as npt
 from visual_search.kernels import _compiled, plain_dicts
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
+    LABEL_RULES,
     SCORE_KINDS,
     DictHits,
     IdHits,
     JudgedIds,
     JudgedNames,
+    LabelRule,
     ListHits,
     Offence,
     RankHits,
@@ -39,7 +41,15 @@ from visual_search.kernels.text_files import (
 )
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["count_code_ranks", "count_in_dicts", "count_ranks", "join_ids", "join_run", "read_table"]
+__all__ = [
+    "count_code_ranks",
+    "count_in_dicts",
+    "count_labelled_codes",
+    "count_ranks",
+    "join_ids",
+    "join_run",
+    "read_table",
+]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -179,6 +189,33 @@ def count_code_ranks(
     """Count codes nearer than and as near as judged ones; see `visual_search.kernels.plain_codes.count_code_ranks`."""
     count = partial(_compiled.count_code_ranks, queries, gallery)
     return _counted(count, (len(queries), len(gallery)), offsets, columns, ignored, threads)
+
+
+def count_labelled_codes(
+    queries: npt.NDArray[np.uint64],
+    gallery: npt.NDArray[np.uint64],
+    query_labels: npt.NDArray[np.uint64],
+    gallery_labels: npt.NDArray[np.uint64],
+    *,
+    rule: LabelRule,
+    own: Int64Array,
+    levels: int,
+    threads: int | None = None,
+) -> Int64Array:
+    """Count codes by distance and grade; see `visual_search.kernels.plain_label_codes.count_labelled_codes`."""
+    n, size = len(queries), len(gallery)
+    into = np.empty((n, 64 * gallery.shape[1] + 1, levels), dtype=np.int64)
+    parts = max(min(threads or thread_count(), n, n * size // _LEAST_IDS), 1)
+    bounds = [n * part // parts for part in range(parts + 1)]
+    number = LABEL_RULES.index(rule)
+
+    def some(part: int) -> None:
+        _compiled.count_labelled_codes(
+            queries, gallery, query_labels, gallery_labels, number, own, bounds[part], bounds[part + 1], into
+        )
+
+    _in_threads(some, parts)
+    return into
 
 
 def _counted(

@@ -19,7 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
-from visual_search.kernels.joined import DictHits, IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
+from visual_search.kernels.joined import (
+    DictHits,
+    IdHits,
+    JudgedIds,
+    JudgedNames,
+    LabelRule,
+    RankHits,
+    RunHits,
+    ScoreKind,
+)
 from visual_search.kernels.text_files import Layout, Source, Table
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
@@ -92,6 +101,21 @@ class Kernels(Protocol):
         """`visual_search.kernels.plain_codes.count_code_ranks`."""
         ...
 
+    def count_labelled_codes(
+        self,
+        queries: npt.NDArray[np.uint64],
+        gallery: npt.NDArray[np.uint64],
+        query_labels: npt.NDArray[np.uint64],
+        gallery_labels: npt.NDArray[np.uint64],
+        *,
+        rule: LabelRule,
+        own: Int64Array,
+        levels: int,
+        threads: int | None = None,
+    ) -> Int64Array:
+        """`visual_search.kernels.plain_label_codes.count_labelled_codes`."""
+        ...
+
     def count_in_dicts(
         self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]
     ) -> DictHits:
@@ -133,10 +157,13 @@ def _chosen() -> tuple[ModuleType, Active]:
         return _plain(), Active("plain", f"{ENVIRONMENT_VARIABLE}=plain")
     try:
         compiled = importlib.import_module("visual_search.kernels.compiled")
+        wrong = importlib.import_module("visual_search.kernels.self_test").first_wrong(compiled)
     except ImportError as error:
         reason = f"the compiled kernels cannot be loaded ({error})"
+    except (AttributeError, TypeError) as error:
+        # A module built before this version's sources: a function is missing, or takes other arguments.
+        reason = f"the compiled kernels belong to another version of this package ({_first_line(error)})"
     else:
-        wrong = importlib.import_module("visual_search.kernels.self_test").first_wrong(compiled)
         if wrong is None:
             return compiled, Active("compiled", "built and passed its self-test")
         reason = f"the compiled {wrong} failed its self-test"
@@ -145,11 +172,15 @@ def _chosen() -> tuple[ModuleType, Active]:
             f"{ENVIRONMENT_VARIABLE}=compiled, but {reason}; install again with a C++17 compiler at hand"
         )
     _log.warning(
-        "%s; the plain NumPy path gives the same numbers, slower (%s=plain silences this)",
+        "%s; the plain NumPy path gives the same numbers, slower; install again to have them (%s=plain silences this)",
         reason,
         ENVIRONMENT_VARIABLE,
     )
     return _plain(), Active("plain", reason)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]
 
 
 def _plain() -> ModuleType:

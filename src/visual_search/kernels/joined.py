@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 __all__ = [
     "GALLERY_LIMIT",
+    "LABEL_RULES",
     "SCORE_KINDS",
     "DictHits",
     "IdHits",
     "JudgedIds",
     "JudgedNames",
+    "LabelRule",
     "ListHits",
     "Offence",
     "RankHits",
@@ -31,6 +33,10 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 # in this tuple are the numbers of run_join.hpp.
 ScoreKind: TypeAlias = Literal["as given", "float32", "positive"]
 SCORE_KINDS: tuple[ScoreKind, ...] = ("as given", "float32", "positive")
+
+# What makes a gallery item relevant by its labels. The places in this tuple are the numbers of label_codes.hpp.
+LabelRule: TypeAlias = Literal["any shared", "equal", "number shared"]
+LABEL_RULES: tuple[LabelRule, ...] = ("any shared", "equal", "number shared")
 
 # Distinct items of all lists are counted up to here; beyond, that there are more is all anyone asks.
 GALLERY_LIMIT = 1 << 16

@@ -101,9 +101,21 @@ def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
     return dataclasses.replace(found, score=found.score[~np.isnan(found.score)]), right
 
 
+def _labelled_codes(kernels: ModuleType) -> tuple[Any, Any]:
+    # Code b has b bits and label b % 3; the query, itself code 7, is in the gallery and left out.
+    words = np.array([[(1 << bits) - 1] for bits in range(65)], dtype=np.uint64)
+    labels = np.array([[1 << bits % 3] for bits in range(65)], dtype=np.uint64)
+    right = np.zeros((1, 65, 2), dtype=np.int64)
+    for bits in range(65):
+        right[0, abs(bits - 7), int(bits % 3 == 1)] += bits != 7
+    sides = words[7:8], words, labels[7:8], labels
+    return kernels.count_labelled_codes(*sides, rule="any shared", own=np.array([7]), levels=2), right
+
+
 QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "count_code_ranks": _codes,
     "count_in_dicts": _dicts,
+    "count_labelled_codes": _labelled_codes,
     "count_ranks": _ranks,
     "join_ids": _ids,
     "join_run": _run,

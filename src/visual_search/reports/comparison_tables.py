@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TypeAlias
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.comparison import Comparison
 from visual_search.evaluation.contrast import Contrast
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.text_table import text_table
 from visual_search.reports.wording import markdown, printable
 

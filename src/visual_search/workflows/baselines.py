@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 from visual_search.images.image_source import ImageSource
 from visual_search.images.ledger import Ledger, LedgerEntry
@@ -60,8 +61,9 @@ def baseline_service(
     changed = [entry.id for entry in entries if entry.sha256 != ledger[entry.id].sha256]
     if changed:
         raise InputError(
-            f"baseline: {len(changed)} images have gone or changed since they were indexed, first: "
-            f"{first_few(changed)}; index them again"
+            f"baseline: {counted(len(changed), 'image has', 'images have')} gone or changed since "
+            "they were indexed, first: "
+            f"{first_few(changed)}; index the images again"
         )
     baseline = VectorIndex(metric="cosine", engine="flat", embedder=describe(made))
     baseline.add([entry.id for entry in entries], np.concatenate(parts))

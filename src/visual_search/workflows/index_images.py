@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, first_few
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.journal import Journal
@@ -272,5 +273,5 @@ def _fill(index: VectorIndex, outcome: list[Outcome]) -> None:
     if not used:
         ledger = Ledger(entry for entry, _ in outcome)
         first = first_few([f"{entry.id}: {entry.reason}" for entry in ledger.left_out], 3)
-        raise InputError(f"images: none of {len(ledger)} files could be used; first: {first}")
+        raise InputError(f"images: none of {counted(len(ledger), 'file', 'files')} could be used; first: {first}")
     index.add([image_id for image_id, _ in used], np.stack([vector for _, vector in used]))

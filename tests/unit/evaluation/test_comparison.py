@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import visual_search as vs
-from visual_search import Relevance, evaluate, evaluate_similarity
+from visual_search import Relevance, evaluate, evaluate_codes, evaluate_similarity
 from visual_search.errors import FingerprintError, InputError, UnknownNameError
 from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.evaluator import EvaluationDataset, ModelEvaluator
@@ -17,6 +17,7 @@ from visual_search.evaluation.slices import slices
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.paired import paired_difference
 from visual_search.formats.results import StoredResult
+from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.testing.plain_search import PlainSearch
 from visual_search.testing.sample_results import sample_results
 
@@ -163,6 +164,16 @@ def test_galleries_and_metrics_are_told_by_full_rankings() -> None:
     with pytest.raises(FingerprintError, match="gallery .* does not tell"):
         compare([cosine, listed])
     assert any("one gallery is not checked" in note for note in compare([listed, listed]).notes)
+
+
+def test_label_sets_tell_what_was_measured_on() -> None:
+    random = np.random.default_rng(0)
+    codes = [random.integers(0, 2, (12, 16)) for _ in range(2)]
+    truth = [SharedLabels.of(labels, labels, shared_ids=True) for labels in (np.arange(12) % 3, np.arange(12) % 4)]
+    first, second = (evaluate_codes(one, one, truth[0], ["AP"]) for one in codes)
+    assert compare([first, second]).queries == 12
+    with pytest.raises(FingerprintError, match="relevance"):
+        compare([first, evaluate_codes(codes[1], codes[1], truth[1], ["AP"])])
 
 
 def test_results_in_memory_and_on_disk_give_the_same(tmp_path: Path) -> None:

@@ -16,9 +16,12 @@ from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.ties import TieRule
 
-__all__ = ["ListKind", "Preset"]
+__all__ = ["WHOLE_LIST", "ListKind", "Preset"]
 
 ListKind: TypeAlias = Literal["as given", "float32", "positive"]
+
+# Families that torchmetrics, whose rule "positive" is, computes from all scores.
+WHOLE_LIST = frozenset({"HitRate", "RPrecision", "nDCG"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,7 @@ class Preset:
         What a query that the ranking lacks is.
     lists : {"as given", "float32", "positive"}
         What the scores are before ties are looked for: as they came, rounded to float32, or only those above 0
-        (hit rates excepted).
+        (for the families in ``WHOLE_LIST`` as they came).
     exclusions : str
         What the relevance must mark as ignored; a preset cannot know it.
     why : str
@@ -96,7 +99,7 @@ class Preset:
 
     def list_kind(self, measure: Measure) -> ListKind:
         """Which list a measure reads."""
-        return "as given" if self.lists == "positive" and measure.name == "HitRate" else self.lists
+        return "as given" if self.lists == "positive" and measure.name in WHOLE_LIST else self.lists
 
     def left_out(self, positions: Positions) -> npt.NDArray[np.bool_]:
         """Queries that enter no mean, bool of shape (n,)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from visual_search.evaluation.counted import counted
+from visual_search.counted import counted
 
 __all__ = ["FEWEST_FOR_INTERVALS", "about_groups"]
 
