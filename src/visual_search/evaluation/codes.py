@@ -106,7 +106,7 @@ def evaluate_codes(
     if isinstance(relevance, SharedLabels):
         check_rows(relevance, queries, items)
         return evaluate_labelled(*gallery.words, relevance, asked)
-    return evaluate_gallery(gallery, queries, items, relevance, asked, block=_ROWS)
+    return evaluate_gallery(gallery, queries, items, relevance, asked, block=_ROWS, metric="hamming")
 
 
 def _named(ids: Iterable[Any] | None, codes: Any, what: str, of_labels: Ids | None) -> Ids:

@@ -18,6 +18,7 @@ from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
 from visual_search.evaluation.scoring import assembled, chosen_measures, chosen_tie_rule, values_of
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
@@ -66,7 +67,7 @@ class Asked:
 
 
 def evaluate_gallery(
-    gallery: Gallery, queries: Ids, items: Ids, relevance: Relevance, asked: Asked, *, block: int
+    gallery: Gallery, queries: Ids, items: Ids, relevance: Relevance, asked: Asked, *, block: int, metric: str
 ) -> Result:
     """Measure the ranking of a whole gallery for each query.
 
@@ -82,12 +83,18 @@ def evaluate_gallery(
         What to measure.
     block : int
         Queries that are open at a time for each thread, at most.
+    metric : str
+        What ranks, by name.
     """
     if block < 1:
         raise InputError(f"block={block}: at least 1 query is in memory at a time")
     task = _Task.of(gallery, queries, items, relevance)
     return measured_in_parts(
-        lambda values: task.each_part(values, block), task.outline(), asked, notes=task.notes()
+        lambda values: task.each_part(values, block),
+        task.outline(),
+        asked,
+        notes=task.notes(),
+        setting=Setting(relevance, items, metric),
     )
 
 
@@ -96,7 +103,12 @@ EachPart: TypeAlias = Callable[[Callable[[Positions], list[MeasureValues]]], lis
 
 
 def measured_in_parts(
-    each_part: EachPart, outline: Positions, asked: Asked, *, notes: tuple[str, ...] = ()
+    each_part: EachPart,
+    outline: Positions,
+    asked: Asked,
+    *,
+    notes: tuple[str, ...] = (),
+    setting: Setting | None = None,
 ) -> Result:
     """Measure positions of full rankings, which come some queries at a time.
 
@@ -110,6 +122,8 @@ def measured_in_parts(
         What to measure.
     notes : tuple of str
         Notes on the ranking.
+    setting : Setting, optional
+        What is measured on, by which the result is found comparable.
     """
     rules = None if asked.preset is None else preset_named(asked.preset)
     chosen = chosen_measures(asked.measures, rules)
@@ -122,7 +136,14 @@ def measured_in_parts(
     parts = each_part(values)
     joined = {measure: _joined(column) for measure, column in zip(chosen, zip(*parts, strict=True), strict=True)}
     return assembled(
-        outline, joined, ties=rule, rules=rules, notes=notes, groups=asked.groups, interval=asked.interval
+        outline,
+        joined,
+        ties=rule,
+        rules=rules,
+        notes=notes,
+        groups=asked.groups,
+        interval=asked.interval,
+        setting=setting,
     )
 
 

@@ -18,6 +18,7 @@ from visual_search.evaluation.full_rankings import Asked, measured_in_parts
 from visual_search.evaluation.measures.measure import MeasureValues
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.result import Result
+from visual_search.evaluation.setting import Setting
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.ids import Ids
@@ -54,7 +55,8 @@ def evaluate_labelled(queries: Codes, gallery: Codes, labels: SharedLabels, aske
         with ThreadPoolExecutor(thread_count()) as pool:
             return list(pool.map(measured, range(len(bounds) - 1)))
 
-    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked)
+    setting = Setting(labels, labels.items, "hamming")
+    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked, setting=setting)
 
 
 def _bounds(queries: Codes, gallery: Codes, labels: SharedLabels) -> list[int]:
