@@ -24,6 +24,7 @@ from visual_search.kernels.joined import (
     ScoreKind,
     hit_offsets,
 )
+from visual_search.kernels.plain_pairs import pair_distances
 from visual_search.kernels.text_files import (
     RUN,
     SHOWN,
@@ -38,7 +39,7 @@ from visual_search.kernels.text_files import (
 )
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["count_code_ranks", "count_ranks", "join_ids", "join_run", "read_table"]
+__all__ = ["count_code_ranks", "count_ranks", "join_ids", "join_run", "pair_distances", "read_table"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
 from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
+from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.text_files import Layout, Source, Table
 
 __all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
@@ -105,6 +106,19 @@ class Kernels(Protocol):
         pad: int | None = None,
     ) -> IdHits:
         """`visual_search.kernels.plain_ids.join_ids`."""
+        ...
+
+    def pair_distances(
+        self,
+        gallery: npt.NDArray[Any],
+        queries: npt.NDArray[Any],
+        rows: Int64Array,
+        query_of: Int64Array,
+        *,
+        metric: VectorMetric,
+        threads: int | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """`visual_search.kernels.plain_pairs.pair_distances`."""
         ...
 
     def read_table(self, source: Source, layout: Layout) -> Table:
