@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -49,12 +50,14 @@ def searches(draw: st.DrawFn) -> Case:
     return made[:n], made[n:], draw(st.integers(1, min(n, 12))), metric
 
 
-@given(searches(), st.sampled_from([0, 2]))
-def test_answers_are_right_and_certified(case: Case, tie_cap: int) -> None:
+@given(searches(), st.sampled_from([0, 2]), st.booleans())
+def test_answers_are_right_and_certified(case: Case, tie_cap: int, fast: bool) -> None:
     gallery, queries, k, metric = case
-    oracle.assert_exact(
-        search_exactly(gallery, queries, k, metric=metric, tie_cap=tie_cap), *case[:2], metric, tie_cap
-    )
+    with pytest.MonkeyPatch.context() as patched:
+        if not fast:
+            patched.setattr("visual_search.ground_truth.exact_search.fast_screen", lambda: False)
+        answers = search_exactly(gallery, queries, k, metric=metric, tie_cap=tie_cap)
+    oracle.assert_exact(answers, gallery, queries, metric, tie_cap)
 
 
 FLOATS = st.floats(-(2.0**60), 2.0**60, width=32, allow_subnormal=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DOUBLE", "SINGLE", "Precision", "l2_limit", "product_limit"]
+__all__ = ["DOUBLE", "SINGLE", "Precision", "exact_limit", "l2_limit", "product_limit"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -111,3 +111,30 @@ def product_limit(
     exact = 4 * DOUBLE.sum_error(d + 8) * query_norms * whole_norm
     limit: FloatArray = kth + (screen + exact) * _SLACK
     return limit
+
+
+def exact_limit(
+    kth: FloatArray, query_norms: FloatArray, whole_norm: float, d: int, *, euclidean: bool
+) -> FloatArray:
+    """True squared distance, or minus the true product, above which a row is surely further than ``kth``.
+
+    Only the rounding of the float64 distance counts here, and of float64 vectors where they are centred.
+
+    Parameters
+    ----------
+    kth, query_norms, d, whole_norm
+        As for `l2_limit` and `product_limit`.
+    euclidean : bool
+
+    Examples
+    --------
+    >>> bool(9.0 < exact_limit(np.array([3.0]), np.array([1.0]), 4.0, 128, euclidean=True)[0] < 9.0 + 1e-10)
+    True
+    """
+    error = 4 * DOUBLE.sum_error(d + 8)
+    limit: FloatArray
+    if euclidean:
+        limit = kth * kth * (1 + error) + error * (query_norms + whole_norm) ** 2 + 8 * d * DOUBLE.tiny
+    else:
+        limit = kth + error * query_norms * whole_norm
+    return limit + np.abs(limit) * 2.0**-40

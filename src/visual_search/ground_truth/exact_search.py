@@ -14,11 +14,14 @@ from visual_search.formats.arrays import as_numpy
 from visual_search.ground_truth.bit_scan import BitScan
 from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.exact_checkpoint import Checkpoint, search_key
+from visual_search.ground_truth.fast_screen import FastScreen
 from visual_search.ground_truth.gallery_blocks import Block, block_borders, blocks_of
 from visual_search.ground_truth.nearest_so_far import NearestSoFar
+from visual_search.ground_truth.packed_gallery import PackedGallery
 from visual_search.ground_truth.plain_screen import PlainScreen
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import ExactMetric, check_block, check_search
+from visual_search.kernels.dispatch import fast_screen
 from visual_search.kernels.threads import thread_count
 
 __all__ = ["SearchProgress", "search_exactly"]
@@ -67,7 +70,7 @@ def search_exactly(
     ----------
     gallery : array-like of shape (n, d)
         float16, float32, float64, int8 or uint8; for ``hamming`` and ``jaccard`` uint8 with eight bits a byte. It may
-        be memory-mapped and larger than memory: it is read once, block by block.
+        be memory-mapped and larger than memory: it is read once, block by block. Or a `PackedGallery`.
     queries : array-like of shape (m, d)
         Of the same dtype.
     k : int
@@ -111,9 +114,11 @@ def search_exactly(
     >>> answers.positions.tolist(), answers.distances.tolist(), answers.tied(0).tolist()
     ([[0]], [[0.0]], [2])
     """
-    gallery, queries = as_numpy(gallery, what="gallery"), as_numpy(queries, what="queries")
+    packed = gallery if isinstance(gallery, PackedGallery) else None
+    gallery = as_numpy(gallery if packed is None else packed.gallery, what="gallery")
+    queries = as_numpy(queries, what="queries")
     check_search(gallery, queries, k, metric)
-    _check_options(memory_bytes, tie_cap)
+    _check_options(memory_bytes, tie_cap, metric, packed)
     queries = np.ascontiguousarray(queries, dtype=queries.dtype.newbyteorder("="))
     for first in range(0, len(queries), _ROWS):
         check_block(queries[first : first + _ROWS], metric, what="queries", first=first)
@@ -126,12 +131,9 @@ def search_exactly(
     if progress is not None:
         progress.start(len(gallery))
         progress.advance(seen)
-    screen, row_bytes = _screen(gallery, metric, threads or thread_count())
-    borders = block_borders(
-        len(gallery) - seen, row_bytes, memory_bytes=memory_bytes // 2, least=min(k, len(gallery))
-    )
-    for first, rows in blocks_of(gallery, [seen + border for border in borders]):
-        for chosen in _query_blocks(queries, int(k), memory_bytes // 2):
+    screen, row_bytes = _screen(gallery, metric, threads or thread_count(), packed)
+    for first, rows in blocks_of(gallery, _borders(gallery, seen, row_bytes, nearest.k, memory_bytes, packed)):
+        for chosen in _query_blocks(queries, nearest.k, memory_bytes // 2):
             screen.search(Block(rows, first), queries, nearest, chosen)
         if kept is not None:
             kept.save(nearest, first + len(rows))
@@ -142,18 +144,37 @@ def search_exactly(
     return nearest.answers()
 
 
-def _check_options(memory_bytes: int, tie_cap: int) -> None:
+def _check_options(memory_bytes: int, tie_cap: int, metric: ExactMetric, packed: PackedGallery | None) -> None:
     if memory_bytes < _LEAST_MEMORY:
         raise InputError(f"memory_bytes is {memory_bytes}; {_LEAST_MEMORY} (16 MiB) or more are needed")
     if tie_cap < 0:
         raise InputError(f"tie_cap is {tie_cap}; 0 or more rows can be kept")
+    if packed is not None and packed.metric != metric:
+        raise InputError(f"metric is {metric} and the gallery was packed for {packed.metric}; pack it for {metric}")
 
 
-def _screen(gallery: AnyArray, metric: ExactMetric, threads: int) -> tuple[_Screen, int]:
+def _screen(
+    gallery: AnyArray, metric: ExactMetric, threads: int, packed: PackedGallery | None
+) -> tuple[_Screen, int]:
     """What searches a block, and the bytes that a row of it takes."""
     if metric == "hamming" or metric == "jaccard":  # noqa: PLR1714 - this narrows the type
         return BitScan(metric, threads=threads), BitScan.row_bytes(gallery)
-    return PlainScreen(ScreenSpace(gallery, metric), threads=threads), PlainScreen.row_bytes(gallery)
+    space = ScreenSpace(gallery, metric) if packed is None else packed.space
+    if fast_screen():
+        blocks = None if packed is None else packed.blocks
+        return FastScreen(space, threads=threads, packed=blocks), FastScreen.row_bytes(gallery)
+    return PlainScreen(space, threads=threads), PlainScreen.row_bytes(gallery)
+
+
+def _borders(
+    gallery: AnyArray, seen: int, row_bytes: int, k: int, memory_bytes: int, packed: PackedGallery | None
+) -> list[int]:
+    """Where blocks of what has not been seen begin, and the end."""
+    if packed is not None:
+        return [seen, *(border for border in packed.borders if border > seen)]
+    rest = len(gallery) - seen
+    borders = block_borders(rest, row_bytes, memory_bytes=memory_bytes // 2, least=min(k, len(gallery)))
+    return [seen + border for border in borders]
 
 
 def _query_blocks(queries: AnyArray, k: int, memory_bytes: int) -> Iterator[Int64Array]:

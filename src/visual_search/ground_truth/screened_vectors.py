@@ -85,9 +85,13 @@ class ScreenSpace:
         """Screened value above which a row is surely further than ``kth``: squared distance, or minus the product."""
         if self.metric == "l2":
             return l2_limit(kth, queries.norms, row_norm, self.dimension, precision)
-        whole = 2 * self._whole + row_norm
+        whole = self.whole_norm(row_norm)
         limit = product_limit(kth, queries.norms, row_norm, self.dimension, precision, whole_norm=whole)
         return limit + shifts
+
+    def whole_norm(self, row_norm: float) -> float:
+        """An upper bound of the norms of the centre and of rows before centring, given that of centred ones."""
+        return 2 * self._whole + row_norm
 
     def _less_centre(self, vectors: AnyArray, precision: Precision, out: AnyArray | None) -> Screened:
         if self.metric == "cosine":

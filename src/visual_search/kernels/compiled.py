@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled
+from visual_search.kernels.compiled_exact import pack_rows, pair_distances, screen_rows
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     SCORE_KINDS,
@@ -24,7 +24,6 @@ from visual_search.kernels.joined import (
     ScoreKind,
     hit_offsets,
 )
-from visual_search.kernels.plain_pairs import pair_distances
 from visual_search.kernels.text_files import (
     RUN,
     SHOWN,
@@ -37,9 +36,18 @@ from visual_search.kernels.text_files import (
     TextFile,
     raise_problems,
 )
-from visual_search.kernels.threads import thread_count
+from visual_search.kernels.threads import in_threads, thread_count
 
-__all__ = ["count_code_ranks", "count_ranks", "join_ids", "join_run", "pair_distances", "read_table"]
+__all__ = [
+    "count_code_ranks",
+    "count_ranks",
+    "join_ids",
+    "join_run",
+    "pack_rows",
+    "pair_distances",
+    "read_table",
+    "screen_rows",
+]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -93,7 +101,7 @@ def _read(
         except LongLineError:
             reader.stop_at_long_line()
 
-    _in_threads(read, len(spans))
+    in_threads(read, len(spans))
     for later in readers[1:]:
         readers[0].absorb(later)
     return readers[0]
@@ -121,7 +129,7 @@ def join_ids(
         span = bounds[part], bounds[part + 1]
         joins[part].read(lists, values, *span, pad, query_of_list, judged.offsets, judged.ids, judged.ignored)
 
-    _in_threads(read, count)
+    in_threads(read, count)
     for later in joins[1:]:
         joins[0].absorb(later)
     first = joins[0]
@@ -132,14 +140,6 @@ def join_ids(
         rising=Offence(*first.rising),
         repeated=Offence(*first.repeated),
     )
-
-
-def _in_threads(work: Callable[[int], None], count: int) -> None:
-    if count == 1:
-        work(0)
-        return
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(work, range(count)))
 
 
 def count_ranks(
@@ -187,7 +187,7 @@ def _counted(
     def some(part: int) -> None:
         count(offsets, columns, ignored, hits, bounds[part], bounds[part + 1], entry, above, tied)
 
-    _in_threads(some, parts)
+    in_threads(some, parts)
     return RankHits(hits, entry, above, tied)
 
 

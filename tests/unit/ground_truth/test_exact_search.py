@@ -11,6 +11,7 @@ import pytest
 from visual_search.errors import DepthError, DimensionError, InputError, NonFiniteError, ZeroVectorError
 from visual_search.ground_truth.exact_merge import merge
 from visual_search.ground_truth.exact_search import search_exactly
+from visual_search.ground_truth.packed_gallery import pack_gallery
 from visual_search.ground_truth.vector_checks import ExactMetric, check_unit
 from visual_search.kernels import plain
 from visual_search.kernels.dispatch import kernels
@@ -68,9 +69,13 @@ def galleries() -> dict[str, Array]:
 GALLERIES = galleries()
 
 
+@pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("metric", VECTOR_METRICS)
 @pytest.mark.parametrize("name", GALLERIES)
-def test_answers_are_those_of_comparing_every_pair(name: str, metric: ExactMetric) -> None:
+def test_answers_are_those_of_comparing_every_pair(
+    name: str, metric: ExactMetric, fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("visual_search.ground_truth.exact_search.fast_screen", lambda: fast)
     gallery = GALLERIES[name]
     queries = gallery[::100] if gallery.dtype.kind != "f" else (gallery[::100] * gallery.dtype.type(1.0001))
     oracle.assert_exact(search_exactly(gallery, queries, 10, metric=metric), gallery, queries, metric)
@@ -101,6 +106,7 @@ def test_neither_blocks_nor_threads_nor_kernels_change_a_bit(
     whole = search_exactly(gallery, gallery[:40], 7, metric=metric, tie_cap=3)
     monkeypatch.setattr("visual_search.ground_truth.gallery_blocks._COMFORTABLE", 1 << 14)
     monkeypatch.setattr("visual_search.ground_truth.plain_screen.kernels", lambda: plain)
+    monkeypatch.setattr("visual_search.ground_truth.fast_screen.kernels", lambda: plain)
     parts = search_exactly(gallery, gallery[:40], 7, metric=metric, tie_cap=3, threads=1)
     oracle.assert_same(parts, whole, evaluations=False)
 
@@ -111,7 +117,24 @@ def test_few_duplicates_need_few_evaluations_and_many_are_capped() -> None:
     assert answers.ties_capped.all()
     assert answers.tied(0).tolist() == [10, 11, 12, 13, 14]
     few = search_exactly(GALLERIES["gaussian"], GALLERIES["gaussian"][:50], 10)
-    assert few.evaluations.max() <= 26
+    assert few.evaluations.max() <= 60
+
+
+@pytest.mark.parametrize("metric", VECTOR_METRICS)
+@pytest.mark.parametrize("name", ["gaussian", "int8", "all equal", "float16"])
+def test_a_packed_gallery_gives_the_same(name: str, metric: ExactMetric, monkeypatch: pytest.MonkeyPatch) -> None:
+    gallery = GALLERIES[name]
+    whole = search_exactly(gallery, gallery[:20], 7, metric=metric)
+    monkeypatch.setattr("visual_search.ground_truth.gallery_blocks._COMFORTABLE", 1 << 13)
+    packed = pack_gallery(gallery, metric=metric)  # type: ignore[arg-type]
+    for part in (slice(0, 20), slice(3, 9)):
+        found = search_exactly(packed, gallery[part], 7, metric=metric)
+        assert np.array_equal(found.positions, whole.positions[part])
+        assert np.array_equal(found.distances, whole.distances[part])
+    with pytest.raises(
+        InputError, match=f"metric is hamming and the gallery was packed for {metric}|hamming takes"
+    ):
+        search_exactly(packed, gallery[:2], 1, metric="hamming")
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine", "hamming"])
