@@ -12,7 +12,7 @@ from visual_search.kernels.int8_codes import CodedQueries, PackedRows, code_quer
 
 Array = np.ndarray[Any, Any]
 
-PROCESSORS = range(1 + compiled_exact.processor())
+PROCESSORS = range(1 + compiled_exact.best_processor())
 
 
 def vectors(n: int, d: int, seed: int) -> tuple[Array, Array]:

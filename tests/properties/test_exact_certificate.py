@@ -55,7 +55,7 @@ def test_answers_are_right_and_certified(case: Case, tie_cap: int, fast: bool) -
     gallery, queries, k, metric = case
     with pytest.MonkeyPatch.context() as patched:
         if not fast:
-            patched.setattr("visual_search.ground_truth.exact_search.fast_screen", lambda: False)
+            patched.setattr("visual_search.kernels.dispatch.fast_screen", lambda: False)
         answers = search_exactly(gallery, queries, k, metric=metric, tie_cap=tie_cap)
     oracle.assert_exact(answers, gallery, queries, metric, tie_cap)
 

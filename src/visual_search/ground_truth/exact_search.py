@@ -21,7 +21,7 @@ from visual_search.ground_truth.packed_gallery import PackedGallery
 from visual_search.ground_truth.plain_screen import PlainScreen
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import ExactMetric, check_block, check_search
-from visual_search.kernels.dispatch import fast_screen
+from visual_search.kernels import dispatch
 from visual_search.kernels.threads import thread_count
 
 __all__ = ["SearchProgress", "search_exactly"]
@@ -160,7 +160,7 @@ def _screen(
     if metric == "hamming" or metric == "jaccard":  # noqa: PLR1714 - this narrows the type
         return BitScan(metric, threads=threads), BitScan.row_bytes(gallery)
     space = ScreenSpace(gallery, metric) if packed is None else packed.space
-    if fast_screen():
+    if dispatch.fast_screen():
         blocks = None if packed is None else packed.blocks
         return FastScreen(space, threads=threads, packed=blocks), FastScreen.row_bytes(gallery)
     return PlainScreen(space, threads=threads), PlainScreen.row_bytes(gallery)

@@ -66,7 +66,7 @@ class FastScreen:
     def row_bytes(gallery: AnyArray) -> int:
         """Bytes a row takes: itself, its codes, and float32 and float64 copies where it is not float32 itself."""
         width: int = gallery.shape[1]
-        return width * (gallery.dtype.itemsize + 5 + (0 if gallery.dtype == np.float32 else 8)) + 24
+        return width * (gallery.dtype.itemsize + 1 + (0 if gallery.dtype == np.float32 else 12)) + 24
 
     def search(self, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array) -> None:
         """See a block's rows with the queries of the given numbers."""

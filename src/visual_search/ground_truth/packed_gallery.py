@@ -13,7 +13,7 @@ from visual_search.ground_truth.fast_screen import FastScreen, pack_block
 from visual_search.ground_truth.gallery_blocks import Block, block_borders, blocks_of
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import check_search
-from visual_search.kernels.dispatch import fast_screen
+from visual_search.kernels import dispatch
 from visual_search.kernels.int8_codes import PackedRows
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.threads import thread_count
@@ -97,7 +97,7 @@ def pack_gallery(
         len(gallery), FastScreen.row_bytes(gallery), memory_bytes=memory_bytes // 2, least=min(len(gallery), 1024)
     )
     blocks = {}
-    if fast_screen():
+    if dispatch.fast_screen():
         for first, rows in blocks_of(gallery, borders):
             blocks[first] = pack_block(space, Block(rows, first), threads=threads or thread_count())
     return PackedGallery(gallery, space, borders, blocks)

@@ -12,7 +12,7 @@ from visual_search.kernels.int8_codes import Candidates, CodedQueries, PackedRow
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.threads import in_threads, thread_count
 
-__all__ = ["PROCESSORS", "fast_screen", "pack_rows", "pair_distances", "processor", "screen_rows"]
+__all__ = ["PROCESSORS", "best_processor", "fast_screen", "pack_rows", "pair_distances", "screen_rows"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -25,14 +25,14 @@ _LEAST_PAIRS = 1 << 10
 _LEAST_ROWS = 1 << 12
 
 
-def processor() -> int:
+def best_processor() -> int:
     """Place in `PROCESSORS` of the best instructions that there are."""
     return _compiled.processor()
 
 
 def fast_screen() -> bool:
     """Whether this processor multiplies int8 faster than float32."""
-    return processor() > 0
+    return best_processor() > 0
 
 
 def pair_distances(
@@ -95,7 +95,7 @@ def screen_rows(
     """
     facts = np.stack((queries.scale, queries.size, *queries.squares, slack, limits), axis=1)
     count = max(min(threads or thread_count(), len(facts)), 1)
-    kind = _compiled.processor() if processor is None else processor
+    kind = best_processor() if processor is None else processor
     found: list[tuple[npt.NDArray[Any], ...]] = [()] * count
 
     def some(part: int) -> None:
