@@ -185,33 +185,39 @@ def cold(options: argparse.Namespace) -> None:
 
 def similarity(options: argparse.Namespace) -> None:
     """Full rankings by label, beside the matrix product alone."""
-    n, size, d = options.similarity
     for relevant in options.relevant:
-        random = np.random.default_rng(0)
-        classes = size // relevant
-        labels, wanted = np.arange(size) % classes, random.integers(0, classes, n)
-        centres = random.normal(size=(classes, d)) * 0.1
-        gallery = (centres[labels] + random.normal(size=(size, d))).astype(np.float32)
-        queries = (centres[wanted] + random.normal(size=(n, d))).astype(np.float32)
-        relevance = Relevance.from_labels(wanted, labels)
-        room = np.empty((512, size), dtype=np.float32)
+        against_the_product(options, relevant)
 
-        def product(queries: Any = queries, gallery: Any = gallery, room: Any = room) -> None:
-            for first in range(0, len(queries), 512):
-                part = queries[first : first + 512]
-                np.matmul(part, gallery.T, out=room[: len(part)])
 
-        def ours(queries: Any = queries, gallery: Any = gallery, relevance: Any = relevance) -> None:
-            evaluate_similarity(queries, gallery, relevance, SIMILARITY_MEASURES)
+def against_the_product(options: argparse.Namespace, relevant: int) -> None:
+    """So many relevant items a query."""
+    n, size, d = options.similarity
+    random = np.random.default_rng(0)
+    classes = size // relevant
+    labels, wanted = np.arange(size) % classes, random.integers(0, classes, n)
+    centres = random.standard_normal((classes, d), dtype=np.float32) * np.float32(0.1)
+    gallery, queries = (random.standard_normal((rows, d), dtype=np.float32) for rows in (size, n))
+    gallery += centres[labels]
+    queries += centres[wanted]
+    relevance = Relevance.from_labels(wanted, labels)
+    room = np.empty((512, size), dtype=np.float32)
 
-        alone, mine = in_turn(options.runs, timed(product), timed(ours))
-        flops = 2 * n * size * d
-        print(
-            f"{n} x {size} at d = {d}, {relevant:5d} relevant   ours {mine:7.3f} s  product alone {alone:7.3f} s "
-            f"({flops / alone / 1e9:.0f} GFLOP/s, {4 * size * d / 1e6:.0f} MB gallery)  times the product "
-            f"{mine / alone:.2f}  peak memory so far {peak_megabytes():.0f} MB",
-            flush=True,
-        )
+    def product() -> None:
+        for first in range(0, len(queries), 512):
+            part = queries[first : first + 512]
+            np.matmul(part, gallery.T, out=room[: len(part)])
+
+    def ours() -> None:
+        evaluate_similarity(queries, gallery, relevance, SIMILARITY_MEASURES)
+
+    alone, mine = in_turn(options.runs, timed(product), timed(ours))
+    flops = 2 * n * size * d
+    print(
+        f"{n} x {size} at d = {d}, {relevant:5d} relevant   ours {mine:7.3f} s  product alone {alone:7.3f} s "
+        f"({flops / alone / 1e9:.0f} GFLOP/s, {gallery.nbytes / 1e6:.0f} MB gallery)  times the product "
+        f"{mine / alone:.2f}  peak memory so far {peak_megabytes() - room.nbytes / 2**20:.0f} MiB beside its own",
+        flush=True,
+    )
 
 
 def peak_megabytes() -> float:

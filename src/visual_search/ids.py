@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, UnknownIdError, first_few
 
 __all__ = ["Id", "Ids"]
@@ -184,7 +185,7 @@ class Ids(Sequence[Id]):
         present = [value for value in added if value in self]
         if present:
             raise DuplicateIdError(
-                f"{self._what}: {len(present)} ids are there already, first: {first_few(present)}"
+                f"{self._what}: {counted(len(present), 'id is', 'ids are')} there already, first: {first_few(present)}"
             )
         longer = Ids(self, what=self._what)
         longer._column = self._column.extended(self._count, added)

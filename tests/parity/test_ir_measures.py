@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from visual_search import Ranking, Relevance, evaluate, parse_measure
+from visual_search.errors import InputError
 
 # Names both read alike.
 SHARED = [
@@ -21,7 +22,10 @@ SHARED = [
     "RR",
     "Success@3",
     "Rprec",
+    "Bpref",
 ]
+# Of its measures of the whole list, the two that are a form here.
+WHOLE_LIST = {"SetP": "Precision(denominator=retrieved)@1000", "SetR": "Recall(denominator=all)"}
 # Names that another of its providers computes, by rising id where the others take falling.
 OTHER_TIE_RULE = ["RR@2", "RR@5", "Judged@5"]
 
@@ -51,6 +55,27 @@ def test_shared_names(text: str, data: Any) -> None:
     result = evaluate(Ranking.from_dict(run), Relevance.from_dict(qrels), [text], ties="id_desc")
     for query, value in zip(result.queries, result[text].values.tolist(), strict=True):
         assert value == pytest.approx(wanted[str(query)], abs=1e-12)
+
+
+@pytest.mark.parametrize(("text", "form"), WHOLE_LIST.items())
+def test_measures_of_a_whole_list(text: str, form: str, data: Any) -> None:
+    run, qrels = data
+    wanted = theirs(text, run, qrels)
+    found = evaluate(run, qrels, [form])[form].values.tolist()
+    assert found == pytest.approx([wanted[query] for query in qrels], abs=1e-12)
+
+
+def test_a_list_cleared_of_what_nobody_judged_is_another_list(data: Any) -> None:
+    # judged_only=True takes unjudged items out of the list there. Here they are marked as ignored, which says so.
+    run, qrels = data
+    wanted = theirs("AP(judged_only=True)", run, qrels)
+    with pytest.raises(InputError, match="has no parameter judged_only"):
+        parse_measure("AP(judged_only=True)")
+    unjudged = {query: [item for item in run[query] if item not in qrels[query]] for query in qrels}
+    ranking = Ranking.from_dict(run)
+    condensed = evaluate(ranking, Relevance.from_dict(qrels, ignored=unjudged), ["AP"], ties="id_desc")["AP"]
+    assert condensed.values.tolist() == pytest.approx([wanted[query] for query in qrels], abs=1e-12)
+    assert condensed.mean > evaluate(run, qrels, ["AP"])["AP"].mean
 
 
 @pytest.mark.parametrize("text", OTHER_TIE_RULE)

@@ -1,5 +1,7 @@
 """The same numbers as trec_eval, through pytrec_eval: ties, grades of all signs, missing queries."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import pytrec_eval
@@ -94,6 +96,35 @@ def test_without_the_rounding_the_numbers_differ() -> None:
     assert theirs == 0.5
     assert evaluate(ranking, relevance, ["RR"], ties="id_desc")["RR"].mean == 1
     assert evaluate(ranking, relevance, ["RR"], preset="trec_eval")["RR"].mean == 0.5
+
+
+@pytest.mark.parametrize("name", ["map", "ndcg_cut.1", "P_1", "recall.1", "recip_rank", "Rprec", "success_1"])
+def test_a_name_outside_the_preset_looks_at_float64_scores(name: str) -> None:
+    # Scores apart by 1e-10 tie in float32, and then "b" comes first there.
+    run = {"q": {"a": 0.1 + 1e-10, "b": 0.1}}
+    qrels = {"q": {"a": 1, "b": 0}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {name.replace("_1", ".1")}).evaluate(run)["q"]
+    by_name = evaluate(run, qrels, [name])[name].mean
+    by_preset = evaluate(run, qrels, [name], preset="trec_eval")[name].mean
+    assert by_name == 1
+    assert by_preset == pytest.approx(theirs[name.replace(".", "_")], abs=1e-12)
+    assert by_preset < 1
+
+
+def test_integer_ids_are_numbers_here_and_text_there() -> None:
+    tied, qrels = {"q": {"9": 1.0, "10": 1.0}}, {"q": {"9": 1, "10": 0}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(tied)["q"]["recip_rank"]
+    as_text = evaluate(tied, qrels, ["RR"], ties="id_desc")["RR"].mean
+    assert theirs == as_text == 1  # "9" is above "10"
+    as_numbers = evaluate({"q": {9: 1.0, 10: 1.0}}, {"q": {9: 1, 10: 0}}, ["RR"], ties="id_desc")["RR"].mean
+    assert as_numbers == 0.5  # 10 is above 9
+
+
+def test_integers_in_a_trec_file_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    path.write_text("q Q0 9 1 1.0 tag\nq Q0 10 2 1.0 tag\n", "utf-8")
+    result = evaluate(Ranking.from_trec(path), {"q": {"9": 1}}, ["RR"], preset="trec_eval")
+    assert result["RR"].mean == 1
 
 
 def test_mteb_drops_missing_queries_and_reads_rr_off_the_list() -> None:

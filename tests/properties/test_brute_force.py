@@ -61,7 +61,8 @@ def precision(k: int) -> Definition:
 
 
 def precision_of_retrieved(k: int) -> Definition:
-    return lambda ranked, _judged: (Fraction(hits(ranked, k)), Fraction(min(k, len(ranked))))
+    # An empty list is 0 of 0: 0, and counted.
+    return lambda ranked, _judged: (Fraction(hits(ranked, k)), Fraction(max(min(k, len(ranked)), 1)))
 
 
 def r_precision(ranked: Sequence[Grade], judged: Sequence[float]) -> tuple[Number, Number]:
@@ -191,7 +192,7 @@ def first_rank(ranked: Sequence[Grade], _judged: Sequence[float]) -> tuple[Numbe
 def judged_share(k: int) -> Definition:
     return lambda ranked, _judged: (
         Fraction(sum(grade is not None for grade in ranked[:k])),
-        Fraction(min(k, len(ranked))),
+        Fraction(max(min(k, len(ranked)), 1)),
     )
 
 

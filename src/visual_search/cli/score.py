@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from visual_search.cli.options import add_json, print_json, stderr
+from visual_search.counted import counted
 
 SUMMARY = "Score a run against right answers; every measure by its name, ties treated exactly."
 EXAMPLE = """\
@@ -79,5 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     for text, found in scored.result.items():
         if found.undefined:
             first = ", ".join(map(str, found.undefined_queries[:5]))
-            say(f"{text}: undefined for {found.undefined} queries, first: {first}", markup=False)
+            say(
+                f"{text}: undefined for {counted(found.undefined, 'query', 'queries')}, first: {first}",
+                markup=False,
+            )
     return 0

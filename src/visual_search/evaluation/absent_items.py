@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import DatasetError, first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.near_ids import NearIds
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.evaluation.counted import counted
+from visual_search.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.ids import Id
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import FingerprintError, Problems, first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.formats.results import StoredResult
 from visual_search.ground_truth.relevance import Relevance

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, first_few
 from visual_search.evaluation.full_rankings import Asked, CountRanks, evaluate_gallery
+from visual_search.evaluation.label_codes import check_rows, evaluate_labelled
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.protocols.presets import Preset
 from visual_search.evaluation.result import IntervalMaker, Result
@@ -18,6 +20,7 @@ from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.arrays import as_matrix
 from visual_search.ground_truth.relevance import Relevance
+from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
 from visual_search.kernels.joined import RankHits
@@ -34,7 +37,7 @@ _ROWS = 256
 def evaluate_codes(
     query_codes: Any,
     gallery_codes: Any,
-    relevance: Relevance,
+    relevance: Relevance | SharedLabels,
     measures: Iterable[str | Measure] | None = None,
     *,
     packed: bool = False,
@@ -52,8 +55,9 @@ def evaluate_codes(
     query_codes, gallery_codes : array-like of shape (n, bits) and (m, bits)
         Codes of 0 and 1, or of -1 and 1, one element a bit; with ``packed`` uint8 of shape (n, bytes), eight bits a
         byte.
-    relevance : Relevance
-        What the right answers are; as for `visual_search.evaluate_similarity`.
+    relevance : Relevance or SharedLabels
+        What the right answers are; as for `visual_search.evaluate_similarity`. With `SharedLabels` of the same rows no
+        pair is written down: a histogram of distances a query is enough, whatever share of the gallery is relevant.
     measures : iterable of str or Measure, optional
         As for `visual_search.evaluate`; they may be left out with a preset.
     packed : bool
@@ -91,14 +95,25 @@ def evaluate_codes(
     >>> round(evaluate_codes([[1, -1, 1, 1]], codes, relevance, ["AP"])["AP"].mean, 6)
     0.740741
     """
-    queries = row_ids(query_ids, len(query_codes), what="query_ids")
-    items = row_ids(gallery_ids, len(gallery_codes), what="gallery_ids")
+    asked = Asked(measures, ties, preset, groups, interval)
+    labels = relevance if isinstance(relevance, SharedLabels) else None
+    queries = _named(query_ids, query_codes, "query_ids", None if labels is None else labels.queries)
+    items = _named(gallery_ids, gallery_codes, "gallery_ids", None if labels is None else labels.items)
     gallery = _CodeGallery(
         packed_codes(query_codes, what="query_codes", ids=queries, packed=packed),
         packed_codes(gallery_codes, what="gallery_codes", ids=items, packed=packed),
     )
-    asked = Asked(measures, ties, preset, groups, interval)
+    if isinstance(relevance, SharedLabels):
+        check_rows(relevance, queries, items)
+        return evaluate_labelled(*gallery.words, relevance, asked)
     return evaluate_gallery(gallery, queries, items, relevance, asked, block=_ROWS)
+
+
+def _named(ids: Iterable[Any] | None, codes: Any, what: str, of_labels: Ids | None) -> Ids:
+    """Ids as given, else those of the labels, where there are as many, else the row numbers."""
+    if ids is None and of_labels is not None and len(of_labels) == len(codes):
+        return of_labels
+    return row_ids(ids, len(codes), what=what)
 
 
 class _CodeGallery:
@@ -107,9 +122,15 @@ class _CodeGallery:
     def __init__(self, queries: tuple[Codes, int], gallery: tuple[Codes, int]) -> None:
         if queries[1] != gallery[1]:
             raise DimensionError(
-                f"query_codes have {queries[1]} bits and gallery_codes {gallery[1]}; both must come from one model"
+                f"query_codes have {counted(queries[1], 'bit', 'bits')} and gallery_codes "
+                f"{gallery[1]}; both must come from one model"
             )
         self._queries, self._gallery = queries[0], gallery[0]
+
+    @property
+    def words(self) -> tuple[Codes, Codes]:
+        """Codes of the queries and of the gallery."""
+        return self._queries, self._gallery
 
     @property
     def rows(self) -> int:
@@ -164,7 +185,8 @@ def _bits(matrix: npt.NDArray[Any], what: str, ids: Ids) -> npt.NDArray[np.bool_
     if len(wrong):
         named = first_few(ids.take(wrong[:5].tolist()))
         raise InputError(
-            f"{what}: {len(wrong)} codes hold other values than {low} and 1, first {named}; the sign of 0 is 0: decide "
+            f"{what}: {counted(len(wrong), 'code holds', 'codes hold')} other values than {low} and "
+            f"1, first {named}; the sign of 0 is 0: decide "
             "which bit it is before evaluating (values > 0, for example)"
         )
     bits: npt.NDArray[np.bool_] = matrix > 0

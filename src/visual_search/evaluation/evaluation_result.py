@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from visual_search.counted import counted
 from visual_search.evaluation.absent_items import AbsentItems
 from visual_search.evaluation.audit import Audit
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.fold_scores import FoldScores, fold_scores
 from visual_search.evaluation.guide_measures import GuideMeasures

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 
 __all__ = ["Fold", "group_codes", "split_folds"]
@@ -78,8 +79,9 @@ def split_folds(groups: Sequence[Hashable | None], n_splits: int = 5, seed: int 
         raise InputError(f"n_splits is {n_splits}; it must be at least 2")
     if n_splits > len(sizes):
         raise InputError(
-            f"n_splits is {n_splits}, but {len(codes)} queries form only {len(sizes)} independent groups, "
-            f"which stay whole; take at most {len(sizes)} folds"
+            f"n_splits is {n_splits}, but {counted(len(codes), 'query forms', 'queries form')} only "
+            f"{counted(len(sizes), 'independent group', 'independent groups')}, "
+            f"which stay whole; take at most {counted(len(sizes), 'fold', 'folds')}"
         )
     shuffled = np.random.default_rng(seed).permutation(len(sizes))
     dealt = shuffled[np.argsort(-sizes[shuffled], kind="stable")]

@@ -17,16 +17,16 @@ from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
-from visual_search.evaluation.scoring import assembled, chosen_measures, values_of
+from visual_search.evaluation.scoring import assembled, chosen_measures, chosen_tie_rule, values_of
 from visual_search.evaluation.slices import Attribute
-from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 from visual_search.kernels.joined import RankHits, hit_offsets
 from visual_search.kernels.threads import one_blas_thread, thread_count
 
-__all__ = ["Asked", "CountRanks", "Gallery", "evaluate_gallery"]
+__all__ = ["Asked", "CountRanks", "EachPart", "Gallery", "evaluate_gallery", "measured_in_parts"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -83,27 +83,46 @@ def evaluate_gallery(
     block : int
         Queries that are open at a time for each thread, at most.
     """
-    rules = None if asked.preset is None else preset_named(asked.preset)
-    chosen = chosen_measures(asked.measures, rules)
-    rule = checked_tie_rule(asked.ties or (rules.ties if rules else "expected"))
-    _refuse_order(chosen, rule)
     if block < 1:
         raise InputError(f"block={block}: at least 1 query is in memory at a time")
     task = _Task.of(gallery, queries, items, relevance)
+    return measured_in_parts(
+        lambda values: task.each_part(values, block), task.outline(), asked, notes=task.notes()
+    )
+
+
+# Calls a function with the positions of all queries, some at a time and in their order, and gives what it gave.
+EachPart: TypeAlias = Callable[[Callable[[Positions], list[MeasureValues]]], list[list[MeasureValues]]]
+
+
+def measured_in_parts(
+    each_part: EachPart, outline: Positions, asked: Asked, *, notes: tuple[str, ...] = ()
+) -> Result:
+    """Measure positions of full rankings, which come some queries at a time.
+
+    Parameters
+    ----------
+    each_part : callable
+        Calls what it is given with the positions of some queries after the other.
+    outline : Positions
+        All queries and their list lengths, without hits.
+    asked : Asked
+        What to measure.
+    notes : tuple of str
+        Notes on the ranking.
+    """
+    rules = None if asked.preset is None else preset_named(asked.preset)
+    chosen = chosen_measures(asked.measures, rules)
+    rule = chosen_tie_rule(asked.ties, rules)
+    _refuse_order(chosen, rule)
 
     def values(positions: Positions) -> list[MeasureValues]:
         return [values_of(measure, positions, rule, rules) for measure in chosen]
 
-    parts = task.each_part(values, block)
+    parts = each_part(values)
     joined = {measure: _joined(column) for measure, column in zip(chosen, zip(*parts, strict=True), strict=True)}
     return assembled(
-        task.outline(),
-        joined,
-        ties=rule,
-        rules=rules,
-        notes=task.notes(),
-        groups=asked.groups,
-        interval=asked.interval,
+        outline, joined, ties=rule, rules=rules, notes=notes, groups=asked.groups, interval=asked.interval
     )
 
 

@@ -6,7 +6,7 @@ every list; here only the judged ones are, and of the others nothing but the sco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, NonFiniteError, first_few
 from visual_search.evaluation.positions import Positions, falling_grades
 from visual_search.evaluation.ties import TiePlaces
@@ -21,6 +22,7 @@ from visual_search.formats.nested import nested_keys, nested_numbers
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id
+from visual_search.kernels.dispatch import kernels
 
 __all__ = ["join_dicts"]
 
@@ -28,9 +30,6 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Run: TypeAlias = Mapping[Any, Mapping[Any, float]]
-
-# Scores sorted at a time, 32 MiB of float64.
-_BLOCK_SCORES = 1 << 22
 
 
 def join_dicts(run: Run, relevance: Relevance) -> Positions:
@@ -61,27 +60,24 @@ def join_dicts(run: Run, relevance: Relevance) -> Positions:
     """
     nested_keys(run, what="run")
     _check_ids(run, relevance)
-    names = list(relevance.queries)
-    lists: list[Mapping[Any, float]] = [run.get(query, {}) for query in names]
-    offsets = offsets_of(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
+    lists: list[Mapping[Any, float]] = [run.get(query, {}) for query in relevance.queries]
+    items = relevance.items.take(relevance.rows.tolist())
     try:
-        hits = _hits(lists, relevance)
-    except (TypeError, ValueError):
-        # A score that is no number; what tells which one it is looks at all of them.
-        nested_numbers(dict(zip(names, lists, strict=True)), what="run")
+        found = kernels().count_in_dicts(lists, relevance.offsets, items)
+    except (TypeError, ValueError, OverflowError):
+        # What tells which score it is looks at all of them.
+        judged = dict(zip(relevance.queries, lists, strict=True))
+        _check_finite(nested_numbers(judged, what="run"), judged)
         raise
-    above, tied = np.zeros(len(hits.query), dtype=np.int64), np.ones(len(hits.query), dtype=np.int64)
-    ends_tied = np.zeros(len(lists), dtype=np.bool_)
-    for first, last in _blocks(offsets):
-        block = dict(zip(names[first:last], lists[first:last], strict=True))
-        scores = nested_numbers(block, what="run")
-        _check_finite(scores, block)
-        part = slice(*np.searchsorted(hits.query, (first, last)).tolist())
-        local = offsets[first : last + 1] - offsets[first]
-        table = _sorted_lists(scores, local)
-        above[part], tied[part] = _counts(table, local, hits.query[part] - first, hits.score[part])
-        ends_tied[first:last] = _ends_tied(table, local)
-    return _positions(run, lists, relevance, hits, above, tied, ends_tied)
+    kept = np.flatnonzero(~np.isnan(found.score))
+    hits = _Hits(
+        relevance.query_of_entry()[kept],
+        [items[place] for place in kept.tolist()],
+        found.score[kept],
+        relevance.grades[kept],
+        relevance.ignored[kept],
+    )
+    return _positions(run, lists, relevance, hits, found.above[kept], found.tied[kept], found.ends_tied)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,81 +89,6 @@ class _Hits:
     score: FloatArray
     grade: FloatArray
     ignored: BoolArray
-
-
-def _hits(lists: list[Mapping[Any, float]], relevance: Relevance) -> _Hits:
-    named = relevance.items.take(relevance.rows.tolist())
-    query = relevance.query_of_entry()
-    # NaN stands for an item that is not in the list; scores themselves are checked to be finite.
-    nowhere = float("nan")
-    found = (lists[row].get(item, nowhere) for row, item in zip(query.tolist(), named, strict=True))
-    score = np.fromiter(found, dtype=np.float64, count=len(named))
-    kept = np.flatnonzero(~np.isnan(score))
-    return _Hits(
-        query[kept],
-        [named[place] for place in kept.tolist()],
-        score[kept],
-        relevance.grades[kept],
-        relevance.ignored[kept],
-    )
-
-
-def _blocks(offsets: Int64Array) -> Iterable[tuple[int, int]]:
-    """Runs of queries with a bounded number of scores."""
-    first, n = 0, len(offsets) - 1
-    while first < n:
-        last = int(np.searchsorted(offsets, offsets[first] + _BLOCK_SCORES, side="right")) - 1
-        last = min(max(last, first + 1), n)
-        yield first, last
-        first = last
-
-
-def _sorted_lists(scores: FloatArray, offsets: Int64Array) -> FloatArray:
-    """Scores rising within each list."""
-    lengths = np.diff(offsets)
-    widest = int(lengths.max(initial=0))
-    if not len(scores):
-        return scores
-    if len(lengths) * widest <= 2 * len(scores):
-        # Lists of like length are sorted side by side, padded at their end.
-        table = np.full((len(lengths), widest), np.inf)
-        inside = np.arange(widest) < lengths[:, None]
-        table[inside] = scores
-        table.sort(axis=1)
-        flat: FloatArray = table[inside]
-        return flat
-    order = np.lexsort((scores, np.repeat(np.arange(len(lengths)), lengths)))
-    return scores[order]
-
-
-def _counts(
-    rising: FloatArray, offsets: Int64Array, query: Int64Array, score: FloatArray
-) -> tuple[Int64Array, Int64Array]:
-    """How many of its list score higher than each hit, and how many the same."""
-    low, high = offsets[query], offsets[query + 1]
-    below = _bisected(rising, low, high, score, right=False)
-    not_above = _bisected(rising, low, high, score, right=True)
-    return high - not_above, not_above - below
-
-
-def _bisected(
-    rising: FloatArray, low: Int64Array, high: Int64Array, score: FloatArray, *, right: bool
-) -> Int64Array:
-    """Places where each score would be inserted within its own list, before or after its equals."""
-    low, high = low.copy(), high.copy()
-    while (open_ := low < high).any():
-        middle = np.minimum((low + high) // 2, len(rising) - 1)
-        goes_on = rising[middle] <= score if right else rising[middle] < score
-        low = np.where(open_ & goes_on, middle + 1, low)
-        high = np.where(open_ & ~goes_on, middle, high)
-    return low
-
-
-def _ends_tied(rising: FloatArray, offsets: Int64Array) -> BoolArray:
-    long = np.flatnonzero(np.diff(offsets) >= 2)
-    ends = np.zeros(len(offsets) - 1, dtype=np.bool_)
-    ends[long] = rising[offsets[long]] == rising[offsets[long] + 1]
-    return ends
 
 
 def _positions(
@@ -272,6 +193,7 @@ def _check_finite(scores: FloatArray, block: Run) -> None:
         return
     wrong = [(query, item) for query, scored in block.items() for item, s in scored.items() if not np.isfinite(s)]
     raise NonFiniteError(
-        f"run: {len(wrong)} scores are NaN or infinite, first (query, item): {first_few(wrong)}; leave out items the "
+        f"run: {counted(len(wrong), 'score is', 'scores are')} NaN or infinite, first (query, item): "
+        f"{first_few(wrong)}; leave out items the "
         "system could not score"
     )

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.preset import Preset
 from visual_search.evaluation.result import MeasureResult
-from visual_search.evaluation.ties import TieRule
+from visual_search.evaluation.ties import AnyTies
 
 __all__ = ["beyond_gallery", "notes_on"]
 
@@ -20,12 +20,12 @@ __all__ = ["beyond_gallery", "notes_on"]
 def notes_on(
     positions: Positions,
     measured: Mapping[Measure, MeasureResult],
-    ties: TieRule,
+    ties: AnyTies,
     rules: Preset | None = None,
 ) -> tuple[str, ...]:
     """Notes on queries that are missing, k beyond the gallery or the lists, and lists cut inside a tie."""
     notes = [] if rules is None else [f"preset {rules.name}: {rules.why}; to be ignored: {rules.exclusions}"]
-    notes += [*_missing(positions, rules), *_depths(positions, measured), *_cut_ties(positions)]
+    notes += [*_missing(positions, rules), *_empty(positions), *_depths(positions, measured), *_cut_ties(positions)]
     if len(positions.judged_grades) and not len(positions.grades) and positions.lengths.any():
         notes.append(
             "no judged item is in any list, so that every measure is at its lowest; check that ranking and truth "
@@ -65,6 +65,17 @@ def _missing(positions: Positions, rules: Preset | None) -> list[str]:
         who = counted(count, "query", "queries")
         notes.append(f"{who} of the ranking {has} not evaluated: {named}")
     return notes
+
+
+def _empty(positions: Positions) -> list[str]:
+    empty = positions.queries.take(np.flatnonzero((positions.lengths == 0) & ~positions.missing).tolist())
+    if not empty:
+        return []
+    lists = counted(len(empty), "list is empty", "lists are empty")
+    fate = (
+        "it scores 0 where a measure is defined" if len(empty) == 1 else "they score 0 where a measure is defined"
+    )
+    return [f"{lists} (nothing returned, or only what is ignored); {fate}: {first_few(empty)}"]
 
 
 def _depths(positions: Positions, measured: Mapping[Measure, MeasureResult]) -> list[str]:

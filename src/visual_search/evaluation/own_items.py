@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from visual_search.counted import counted
 from visual_search.errors import first_few
-from visual_search.evaluation.counted import counted
 from visual_search.ids import Id, Ids
 
 __all__ = ["OwnItems", "own_items"]

@@ -14,10 +14,11 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.tie_groups import GainGroups, TieGroups
 from visual_search.evaluation.ties import TiePlaces, TieRule, checked_tie_rule
+from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 
@@ -66,6 +67,11 @@ class Positions:
         How many items the lists could draw from, or what counts them when that is asked for.
     places : TiePlaces or None
         Order within the groups; None where every group is one item, or where there is no order to know.
+    counts : int64 array of shape (hits,), optional
+        How many items of one grade and one score a hit stands for; one each by default. With labels and Hamming
+        distances a query has thousands of relevant items and a few dozen different distances.
+    judged_counts : int64 array of shape (judged,), optional
+        How many judged items each of the judged grades stands for; one each by default.
     """
 
     queries: Ids
@@ -82,6 +88,8 @@ class Positions:
     cut_ties: BoolArray
     gallery: int | Callable[[], int]
     places: TiePlaces | None
+    counts: Int64Array | None = None
+    judged_counts: Int64Array | None = None
     _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -128,12 +136,12 @@ class Positions:
         """Relevant items per query that are in its list, int64 of shape (n,)."""
         return self._once(
             ("retrieved", rel),
-            lambda: np.bincount(self.query_of_hit[self.grades >= rel], minlength=len(self)).astype(np.int64),
+            lambda: _count_by_query(self.query_of_hit, self.grades >= rel, self.counts, len(self)),
         )
 
     def count_judged(self, chosen: BoolArray) -> Int64Array:
         """How many of the chosen judged grades each query has; ``chosen`` has one flag per judged grade."""
-        return np.bincount(self.query_of_judged[chosen], minlength=len(self)).astype(np.int64)
+        return _count_by_query(self.query_of_judged, chosen, self.judged_counts, len(self))
 
     @property
     def group_starts(self) -> Int64Array:
@@ -153,7 +161,13 @@ class Positions:
 
     def _make_relevant_groups(self, rel: float) -> TieGroups:
         starts = self.group_starts
-        counts = (self.grades >= rel).astype(np.int64)
+        relevant = self.grades >= rel
+        if self.counts is None and relevant.all():
+            # As with labels, where no item is judged that is not relevant: every group counts, with all its hits.
+            query = self.query_of_hit[starts]
+            counts = np.diff(starts, append=len(relevant))
+            return TieGroups(query, self.above[starts], self.tied[starts], counts, starts - self.offsets[query])
+        counts = relevant.astype(np.int64) if self.counts is None else np.where(relevant, self.counts, 0)
         if len(starts) < len(counts):
             counts = np.add.reduceat(counts, starts)
         kept = counts > 0
@@ -165,14 +179,18 @@ class Positions:
         return TieGroups(query, self.above[starts], self.tied[starts], counts, before)
 
     def gain_groups(self, gains: FloatArray) -> GainGroups:
-        """Groups of equal score with the sum of ``gains`` (one per hit) over each."""
+        """Groups of equal score with the sum of ``gains`` (one per hit, for each item it stands for) over each."""
         starts = self.group_starts
+        if self.counts is not None:
+            gains = gains * self.counts
         total = np.add.reduceat(gains, starts) if len(starts) < len(gains) else gains
         return GainGroups(self.query_of_hit[starts], self.above[starts], self.tied[starts], total)
 
     def group_products(self, factors: FloatArray) -> FloatArray:
-        """Product of ``factors`` (one per hit) over each group of equal score, float64 of shape (groups,)."""
+        """Product of ``factors`` (one per hit, as in `gain_groups`) over each group, float64 of shape (groups,)."""
         starts = self.group_starts
+        if self.counts is not None:
+            factors = factors**self.counts
         return np.multiply.reduceat(factors, starts) if len(starts) else np.zeros(0)
 
     def sum_by_query(self, query: Int64Array, terms: npt.NDArray[Any]) -> FloatArray:
@@ -195,7 +213,32 @@ class Positions:
             return self
         return self._once(("ordered", ties), lambda: self._make_ordered(ties))
 
+    def one_by_one(self) -> Positions:
+        """The same table with one hit for each item and one grade for each judged item."""
+        if self.counts is None and self.judged_counts is None:
+            return self
+        return self._once("one by one", self._make_one_by_one)
+
+    def _make_one_by_one(self) -> Positions:
+        hits = np.ones(len(self.grades), dtype=np.int64) if self.counts is None else self.counts
+        judged = (
+            np.ones(len(self.judged_grades), dtype=np.int64) if self.judged_counts is None else self.judged_counts
+        )
+        return replace(
+            self,
+            offsets=offsets_of(hits)[self.offsets],
+            grades=np.repeat(self.grades, hits),
+            above=np.repeat(self.above, hits),
+            tied=np.repeat(self.tied, hits),
+            judged_offsets=offsets_of(judged)[self.judged_offsets],
+            judged_grades=np.repeat(self.judged_grades, judged),
+            counts=None,
+            judged_counts=None,
+        )
+
     def _make_ordered(self, ties: TieRule) -> Positions:
+        if self.counts is not None:
+            return self._make_parted(ties)
         place = self._places_by_grade(ties) if ties in ("best", "worst") else self._places_by_order(ties)
         above = self.above + place
         order = np.lexsort((above, self.query_of_hit))
@@ -225,10 +268,42 @@ class Positions:
         # Unjudged items come last in the best order and first in the worst.
         return place if ties == "best" else place + self.tied - judged[group]
 
+    def _make_parted(self, ties: TieRule) -> Positions:
+        """Put groups in order by grade where hits stand for several items: items of one grade stay a group.
+
+        Their order among themselves changes nothing, so that each such group is as good as an order of it.
+        """
+        if ties not in ("best", "worst"):
+            raise InputError(f"ties={ties!r}: there is no order within these ties; use expected, best or worst")
+        assert self.counts is not None
+        starts = self.group_starts
+        group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(self.above)))
+        order = np.lexsort((-self.grades if ties == "best" else self.grades, group))
+        counts = self.counts[order]
+        running = np.cumsum(counts) - counts
+        place = running - running[starts][group]
+        if ties == "worst":
+            place += self.tied - np.add.reduceat(counts, starts)[group]
+        return replace(
+            self, grades=self.grades[order], above=self.above + place, tied=counts, places=None, counts=counts
+        )
+
     def __repr__(self) -> str:
         queries = counted(len(self), "query", "queries")
-        hits = f"{len(self.grades)} of {len(self.judged_grades)} judged items in their lists"
-        return f"Positions({queries}, {hits}, {int((self.tied > 1).sum())} tied)"
+        found, judged = (
+            len(grades) if counts is None else int(counts.sum())
+            for grades, counts in ((self.grades, self.counts), (self.judged_grades, self.judged_counts))
+        )
+        tied = self.tied > 1 if self.counts is None else self.counts[self.tied > 1]
+        return f"Positions({queries}, {found} of {judged} judged items in their lists, {int(tied.sum())} tied)"
+
+
+def _count_by_query(query: Int64Array, chosen: BoolArray, counts: Int64Array | None, n: int) -> Int64Array:
+    """How many of the chosen entries each query has, each as often as its count."""
+    if counts is None:
+        return np.bincount(query[chosen], minlength=n).astype(np.int64)
+    # Whole numbers far below 2^53, which the sum holds exactly.
+    return np.bincount(query[chosen], weights=counts[chosen], minlength=n).astype(np.int64)
 
 
 def all_tied(relevance: Relevance, gallery: Ids | int) -> Positions:
@@ -277,8 +352,10 @@ def all_tied(relevance: Relevance, gallery: Ids | int) -> Positions:
     if (hits > lengths).any():
         worst = int(np.argmax(hits - lengths))
         raise InputError(
-            f"gallery of {size} items: query {relevance.queries[worst]!r} has {hits[worst]} judged and "
-            f"{ignored[worst]} ignored items in it; give the gallery the relevance was made for"
+            f"gallery of {counted(size, 'item', 'items')}: query {relevance.queries[worst]!r} has "
+            f"{hits[worst]} judged and "
+            f"{counted(ignored[worst], 'ignored item', 'ignored items')} in it; give the gallery the "
+            "relevance was made for"
         )
     judged_offsets, judged_grades = falling_grades(relevance)
     return Positions(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, NonFiniteError, ZeroVectorError, first_few
 from visual_search.evaluation.full_rankings import CountRanks
 from visual_search.formats.arrays import as_matrix
 from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
 from visual_search.kernels.joined import RankHits
+from visual_search.kernels.threads import thread_count
 
 __all__ = ["METRICS", "Metric", "Products"]
 
@@ -24,13 +27,15 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
-# The shape of every product: so many queries by so many gallery items, missing ones padded with zeros. 256 queries
-# share the cost of packing a gallery tile; fewer where rows are so long that their block would not stay small.
+# Every product of a gallery has one shape: so many queries by so many gallery items, missing ones padded with zeros.
+# 256 queries share the cost of packing a gallery tile; fewer where rows are so long that their block would not stay
+# small. The gallery is cut into equal tiles of at most so many items, so that little is padded.
 _TILE_QUERIES = 256
-_TILE_ITEMS = 4096
+_LARGEST_TILE = 8192
+_TILE_STEP = 64
 _BLOCK_BYTES = 64 << 20
 # Vectors whose norms are taken in one go, in float64.
-_NORM_ROWS = 4096
+_NORM_ROWS = 1024
 
 
 class Products:
@@ -64,7 +69,7 @@ class Products:
         self._gallery = _vectors(gallery, "gallery_vectors")
         if self._queries.shape[1] != self._gallery.shape[1]:
             raise DimensionError(
-                f"query_vectors have {self._queries.shape[1]} dimensions and gallery_vectors "
+                f"query_vectors have {counted(self._queries.shape[1], 'dimension', 'dimensions')} and gallery_vectors "
                 f"{self._gallery.shape[1]}; both must come from the same embedder"
             )
         self._penalty: Vectors | None = None
@@ -82,6 +87,7 @@ class Products:
             self._centre(norms)
         if metric != "cosine":
             _refuse_overflow(norms, metric)
+        self._tile = tile_items(len(self._gallery))
         self._tail = self._padded_tail()
         # Fresh memory is dear, so blocks are used again, by whichever thread comes next.
         self._rooms: list[Vectors] = []
@@ -120,8 +126,8 @@ class Products:
         tile = np.zeros((self.rows, self._queries.shape[1]), dtype=np.float32)
         tile[: len(chosen)] = self._queries[chosen]
         size = len(self._gallery)
-        for first in range(0, size, _TILE_ITEMS):
-            last = first + _TILE_ITEMS
+        for first in range(0, size, self._tile):
+            last = first + self._tile
             if last <= size:
                 np.matmul(tile, self._gallery[first:last].T, out=into[:, first:last])
             else:
@@ -133,8 +139,8 @@ class Products:
 
     def _padded_tail(self) -> Vectors:
         """The last gallery tile, filled up with zeros."""
-        whole = len(self._gallery) // _TILE_ITEMS * _TILE_ITEMS
-        tail = np.zeros((_TILE_ITEMS, self._gallery.shape[1]), dtype=np.float32)
+        whole = len(self._gallery) // self._tile * self._tile
+        tail = np.zeros((self._tile, self._gallery.shape[1]), dtype=np.float32)
         tail[: len(self._gallery) - whole] = self._gallery[whole:]
         return tail
 
@@ -156,6 +162,16 @@ class Products:
             self._penalty = np.concatenate([np.zeros(0), *halves]).astype(np.float32)
 
 
+def tile_items(size: int) -> int:
+    """Gallery items in each product.
+
+    >>> tile_items(50_000), tile_items(10), tile_items(0)
+    (7168, 64, 64)
+    """
+    tiles = max(-(-size // _LARGEST_TILE), 1)
+    return max(-(-size // (tiles * _TILE_STEP)) * _TILE_STEP, _TILE_STEP)
+
+
 def _vectors(values: Any, what: str) -> Vectors:
     matrix = as_matrix(values, what=what)
     if matrix.dtype.kind not in "biuf":
@@ -166,6 +182,15 @@ def _vectors(values: Any, what: str) -> Vectors:
 
 def _row_blocks(count: int) -> Iterator[slice]:
     return (slice(first, min(first + _NORM_ROWS, count)) for first in range(0, count, _NORM_ROWS))
+
+
+def _by_blocks(work: Callable[[slice], None], count: int) -> None:
+    """Do the work for some rows at a time, so that each block stays in the caches, on all threads."""
+    if count <= _NORM_ROWS:
+        work(slice(0, count))
+        return
+    with ThreadPoolExecutor(thread_count()) as pool:
+        list(pool.map(work, _row_blocks(count)))
 
 
 def _coarse_mean(vectors: Vectors) -> npt.NDArray[np.float64]:
@@ -194,11 +219,16 @@ def _norms_of(vectors: Vectors) -> npt.NDArray[np.float64]:
 
 
 def _norms(vectors: Vectors, what: str, ids: Ids) -> npt.NDArray[np.float64]:
-    norms = np.concatenate([np.zeros(0), *(_norms_of(vectors[rows]) for rows in _row_blocks(len(vectors)))])
+    norms = np.zeros(len(vectors))
+
+    def measure(rows: slice) -> None:
+        norms[rows] = _norms_of(vectors[rows])
+
+    _by_blocks(measure, len(vectors))
     broken = np.flatnonzero(~np.isfinite(norms))
     if len(broken):
         raise NonFiniteError(
-            f"{what}: {len(broken)} vectors hold NaN or infinity (as float32), first "
+            f"{what}: {counted(len(broken), 'vector holds', 'vectors hold')} NaN or infinity (as float32), first "
             f"{first_few(ids.take(broken[:5].tolist()))}; leave out what could not be embedded"
         )
     return norms
@@ -212,8 +242,11 @@ def _unit(vectors: Vectors, norms: npt.NDArray[np.float64], what: str, ids: Ids)
             f"{first_few(ids.take(zero[:5].tolist()))}; leave them out or use another metric"
         )
     unit = np.empty_like(vectors)
-    for rows in _row_blocks(len(vectors)):
+
+    def scale(rows: slice) -> None:
         unit[rows] = vectors[rows] / norms[rows, None]
+
+    _by_blocks(scale, len(vectors))
     return unit
 
 

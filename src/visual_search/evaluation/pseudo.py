@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, Problems, first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.query_vectors import checked_embeddings, embed_files
 from visual_search.evaluation.search_service import Gallery, SearchService, gallery_of

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, Problems, UndecodableImageError, first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.search_service import EmbedsImages, embeds_images
 from visual_search.ids import Id

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import DepthError, InputError, Problems, first_few
 from visual_search.formats.arrays import AnyArray, as_matrix
 
@@ -69,7 +70,8 @@ def _check(ranks: AnyArray, relevant: AnyArray) -> None:
         problems.add(f"rank_matrix has dtype {ranks.dtype}; gallery rows are integers")
     if not len(ranks) or len(ranks) != len(relevant):
         problems.add(
-            f"rank_matrix has {len(ranks)} queries and rel_matrix {len(relevant)}; both need the same, from 1"
+            f"rank_matrix has {counted(len(ranks), 'query', 'queries')} and rel_matrix "
+            f"{len(relevant)}; both need the same, from 1"
         )
     strange = (relevant != 0) & (relevant != 1)
     if strange.any():

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
-from visual_search.evaluation.counted import counted
 from visual_search.evaluation.search_service import SearchService, searches_in_batches
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, first_few
 from visual_search.evaluation.joining import join
 from visual_search.evaluation.joining_dicts import join_dicts
@@ -119,7 +120,8 @@ def _of_run_file(run: RunFile, relevance: Relevance, scores: ScoreKind) -> tuple
     notes: tuple[str, ...] = ()
     if found.against_rank:
         against = (
-            f"{path}: the rank column contradicts the scores in {found.against_rank} of {found.lists} queries; the "
+            f"{path}: the rank column contradicts the scores in {found.against_rank} of "
+            f"{counted(found.lists, 'query', 'queries')}; the "
             "scores were followed, as trec_eval does; if they are distances, write their negatives"
         )
         notes = (against,)
@@ -171,12 +173,13 @@ def _refuse_faults(found: IdHits, lists: IdLists) -> None:
 
     if found.not_finite.total:
         raise NonFiniteError(
-            f"ids and scores: {found.not_finite.total} scores are NaN or infinite, first for "
+            f"ids and scores: {counted(found.not_finite.total, 'score is', 'scores are')} NaN or infinite, first for "
             f"{place(*found.not_finite[1:])}; leave out items the system could not score"
         )
     if found.rising.total:
         raise InputError(
-            f"ids and scores: scores must not rise within a list; {found.rising.total} places do, first for "
+            "ids and scores: scores must not rise within a list; "
+            f"{counted(found.rising.total, 'place does', 'places do')}, first for "
             f"{place(*found.rising[1:])}; if these are distances, give their negatives"
         )
     if found.repeated.total:

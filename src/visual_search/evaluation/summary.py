@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from visual_search.evaluation.counted import counted
+from visual_search.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.evaluation.ties import TIE_WORDS
 
@@ -35,6 +35,8 @@ def _headline(result: EvaluationResult) -> str:
     lines = [f"{result.model_name}: {counted(result.num_queries, 'query', 'queries')}{named}{items}{truth}"]
     if result.protocol is not None:
         lines.append(f"{result.protocol['name']}: {result.protocol['words']}")
+        if marks := (result.protocol.get("proof") or {}).get("allowed"):
+            lines.append(f"NOT A PROVEN SPLIT; allowed by name: {', '.join(marks)}")
     return "\n".join(lines)
 
 

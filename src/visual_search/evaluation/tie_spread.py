@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.evaluation.counted import counted
+from visual_search.counted import counted
 from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.evaluation.left_out import without_queries
 from visual_search.evaluation.measures.measure import Measure

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, first_few
 
 __all__ = ["ColumnTable"]
@@ -64,7 +65,8 @@ class ColumnTable:
         if column.null_count:
             rows = [row for row, valid in enumerate(column.is_valid().to_pylist()) if not valid]
             raise InputError(
-                f"{self._what}: column {name!r} is empty in {len(rows)} rows, first: {first_few(rows)}"
+                f"{self._what}: column {name!r} is empty in {counted(len(rows), 'row', 'rows')}, "
+                f"first: {first_few(rows)}"
             )
         return column.combine_chunks()
 

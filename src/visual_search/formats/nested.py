@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 
 __all__ = ["nested_keys", "nested_numbers"]
@@ -32,7 +33,8 @@ def nested_keys(nested: Any, *, what: str) -> Iterator[Any]:
     if wrong:
         kind = type(nested[wrong[0]]).__name__
         raise InputError(
-            f"{what}: {len(wrong)} queries have no {{item: number}} dictionary, first: {first_few(wrong)} with a {kind}"
+            f"{what}: {counted(len(wrong), 'query has', 'queries have')} no {{item: number}} "
+            f"dictionary, first: {first_few(wrong)} with a {kind}"
         )
     return chain.from_iterable(nested.values())
 
@@ -61,7 +63,8 @@ def nested_numbers(nested: Nested, *, what: str) -> FloatArray:
             if type(value) in strange
         ]
         raise InputError(
-            f"{what}: {len(wrong)} values are not numbers, first (query, item, value): {first_few(wrong, 3)}"
+            f"{what}: {counted(len(wrong), 'value is no number', 'values are not numbers')}, first "
+            f"(query, item, value): {first_few(wrong, 3)}"
         )
     try:
         return np.fromiter(_values(nested), dtype=np.float64, count=sum(map(len, nested.values())))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, Problems, first_few
 from visual_search.ids import Id
 
@@ -95,7 +96,9 @@ def _column(name: str, values: Any, kind: Any, problems: Problems) -> Any:
     if kind is None:
         made = _text_or_integers(name, made, problems)
     if name in {"query", "item", "position", "score", "state", "num_relevant"} and made.null_count:
-        problems.add(f"{name!r}: {made.null_count} values are missing or NaN; each row needs one")
+        problems.add(
+            f"{name!r}: {counted(made.null_count, 'value is', 'values are')} missing or NaN; each row needs one"
+        )
     return made
 
 

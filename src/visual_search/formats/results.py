@@ -21,6 +21,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 from visual_search.formats.atomic import write_text
 from visual_search.formats.companions import remove_companions, write_companion
@@ -74,7 +75,10 @@ class StoredResult:
         self.record = record
 
     def __repr__(self) -> str:
-        return f"StoredResult({self.path.name}: {self.record['model_name']}, {self.record['num_queries']} queries)"
+        return (
+            f"StoredResult({self.path.name}: {self.record['model_name']}, "
+            f"{counted(self.record['num_queries'], 'query', 'queries')})"
+        )
 
     @property
     def has_ranking(self) -> bool:

@@ -8,13 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 from visual_search.formats.arrays import AnyArray, as_numpy
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.parts import RelevanceParts, named_rows
 from visual_search.ids import Ids
 
-__all__ = ["of_groups", "of_labels"]
+__all__ = ["of_groups", "of_labels", "same_class"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -47,11 +48,12 @@ def of_labels(
         else named_rows(gallery_ids, len(gallery_has), what="gallery_ids")
     )
     if queries_have.ndim == 1:
-        query, item = _same_class(queries_have, gallery_has)
+        query, item = same_class(queries_have, gallery_has)
     else:
         query, item = _shared_label(queries_have, gallery_has)
     itself = _itself(queries, items, one_set=one_set, explicit=query_ids is not None, shared_ids=shared_ids)
-    return _assembled(queries, items, query, item, itself[query] == item, itself)
+    ignored = itself[query] == item if (itself >= 0).any() else np.zeros(len(item), dtype=np.bool_)
+    return _assembled(queries, items, query, item, ignored, itself)
 
 
 def of_groups(
@@ -71,7 +73,7 @@ def of_groups(
         raise InputError(f"groups: shapes {mine.shape} and {theirs.shape}; give one group per row")
     queries = named_rows(query_ids, len(mine), what="query_ids")
     items = named_rows(gallery_ids, len(theirs), what="gallery_ids")
-    query, item = _same_class(mine, theirs)
+    query, item = same_class(mine, theirs)
     same_view = np.zeros(len(query), dtype=np.bool_)
     if query_views is not None or gallery_views is not None:
         same_view = _same_view(query_views, gallery_views, len(mine), len(theirs), query, item)
@@ -104,7 +106,7 @@ def _labels(labels: Any, what: str) -> AnyArray:
     return array
 
 
-def _same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
+def same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
     """All (query, gallery) pairs of one class, by query and then by gallery row."""
     if (mine.dtype.kind in "US") != (theirs.dtype.kind in "US") and len(mine) and len(theirs):
         raise InputError(
@@ -114,9 +116,17 @@ def _same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Arra
     order = np.argsort(theirs, kind="stable")
     first = np.searchsorted(theirs[order], mine, side="left")
     counts = np.searchsorted(theirs[order], mine, side="right") - first
-    starts = np.repeat(first - offsets_of(counts)[:-1], counts)
-    query = np.repeat(np.arange(len(mine)), counts)
-    return query, order[starts + np.arange(len(query))]
+    offsets = offsets_of(counts)
+    item = np.empty(offsets[-1], dtype=np.int64)
+    begin = 0
+    # A block at a time, since the places in ``order`` would take as much memory again as the pairs themselves.
+    while begin < len(mine):
+        end = max(int(np.searchsorted(offsets, offsets[begin] + _BLOCK_CELLS, side="right")) - 1, begin + 1)
+        places = np.arange(offsets[begin], offsets[end])
+        places += np.repeat(first[begin:end] - offsets[begin:end], counts[begin:end])
+        item[offsets[begin] : offsets[end]] = order[places]
+        begin = end
+    return np.repeat(np.arange(len(mine)), counts), item
 
 
 def _shared_label(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
@@ -159,7 +169,8 @@ def _itself(queries: Ids, items: Ids, *, one_set: bool, explicit: bool, shared_i
         common = [query for query in queries if query in items]
         if common:
             raise InputError(
-                f"query_ids and gallery_ids have {len(common)} ids in common, first: {first_few(common)}; say "
+                f"query_ids and gallery_ids have {counted(len(common), 'id', 'ids')} in common, "
+                f"first: {first_few(common)}; say "
                 "shared_ids=True if these are the same items (each is then ignored for itself), else False"
             )
     return np.full(len(queries), -1, dtype=np.int64)
@@ -176,7 +187,8 @@ def _assembled(
 ) -> RelevanceParts:
     """Put pairs together; a query's own row is ignored also where it has no label to match by."""
     listed = np.zeros(len(queries), dtype=np.bool_)
-    listed[query[itself[query] == item]] = True
+    if (itself >= 0).any():
+        listed[query[itself[query] == item]] = True
     own = np.flatnonzero((itself >= 0) & ~listed)
     extra_query, extra_item = own, itself[own]
     if also_ignored is not None:
@@ -184,7 +196,7 @@ def _assembled(
         extra_item = np.concatenate((extra_item, also_ignored[1]))
     if not len(extra_query):
         offsets = offsets_of(np.bincount(query, minlength=len(queries)))
-        return RelevanceParts(queries, items, offsets, item, np.where(ignored, 0.0, 1.0), ignored)
+        return RelevanceParts(queries, items, offsets, item, (~ignored).astype(np.float64), ignored)
     keys = np.concatenate((query, extra_query)) * max(len(items), 1) + np.concatenate((item, extra_item))
     flags = np.concatenate((ignored, np.ones(len(extra_query), dtype=np.bool_)))
     distinct, first = np.unique(keys, return_index=True)

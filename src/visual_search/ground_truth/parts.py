@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, NonFiniteError, first_few
 from visual_search.formats.arrays import AnyArray, as_matrix
 from visual_search.formats.ragged import grouped, offsets_of
@@ -37,7 +38,10 @@ def named_rows(ids: Iterable[Any] | None, count: int, *, what: str) -> Ids:
     """Ids as given, or 0..count - 1; as many as there are rows."""
     named = Ids(range(count) if ids is None else ids, what=what)
     if len(named) != count:
-        raise InputError(f"{what}: {len(named)} ids for {count} rows; give one per row, in order")
+        raise InputError(
+            f"{what}: {counted(len(named), 'id', 'ids')} for {counted(count, 'row', 'rows')}; give "
+            "one per row, in order"
+        )
     return named
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, Problems, first_few
 from visual_search.formats.arrays import as_numpy
 from visual_search.formats.nested import nested_keys, nested_numbers
@@ -83,11 +84,15 @@ class Relevance:
         left_out = {query: dict.fromkeys((ignored or {}).get(query, ())) for query in judgements}
         both = [(query, item) for query, some in left_out.items() for item in some if item in judgements[query]]
         if both:
-            raise InputError(f"relevance: {len(both)} pairs are both judged and ignored, first: {first_few(both)}")
+            raise InputError(
+                f"relevance: {counted(len(both), 'pair is', 'pairs are')} both judged and ignored, "
+                f"first: {first_few(both)}"
+            )
         unknown = [query for query in ignored or () if query not in judgements]
         if unknown:
             raise InputError(
-                f"ignored: {len(unknown)} queries are not in the relevance, first: {first_few(unknown)}"
+                f"ignored: {counted(len(unknown), 'query is', 'queries are')} not in the relevance, "
+                f"first: {first_few(unknown)}"
             )
         skipped = [item for some in left_out.values() for item in some]
         items = Ids(dict.fromkeys([*judged, *skipped]), what="items")
@@ -372,7 +377,10 @@ class Relevance:
     def _check(self) -> None:
         problems = Problems("relevance")
         if self.offsets.shape != (len(self.queries) + 1,):
-            problems.add(f"offsets has shape {self.offsets.shape}; {len(self.queries)} queries need one more")
+            problems.add(
+                f"offsets has shape {self.offsets.shape}; "
+                f"{counted(len(self.queries), 'query needs', 'queries need')} one more"
+            )
         if not len(self.rows) == len(self.grades) == len(self.ignored):
             problems.add("rows, grades and ignored must have one length")
         elif self.rows.size and (self.rows.min() < 0 or self.rows.max() >= len(self.items)):
@@ -395,7 +403,8 @@ class Relevance:
                 zip(self.queries.take(query.tolist()), self.items.take(self.rows[strange[:5]]), strict=True)
             )
             raise NonFiniteError(
-                f"relevance: {strange.size} grades are NaN or infinite, first (query, item): {first_few(named)}; "
+                f"relevance: {counted(strange.size, 'grade is', 'grades are')} NaN or infinite, first "
+                f"(query, item): {first_few(named)}; "
                 "leave unjudged pairs out"
             )
 
@@ -408,10 +417,14 @@ class Relevance:
         repeated = repeated_pairs(self.queries, self.items, query, self.rows)
         if repeated:
             raise DuplicateIdError(
-                f"relevance: {len(repeated)} pairs are judged more than once, first (query, item): "
+                f"relevance: {counted(len(repeated), 'pair is', 'pairs are')} judged more than once, "
+                "first (query, item): "
                 f"{first_few(repeated)}; give each pair one grade, or use from_judgements with combine="
             )
 
     def __repr__(self) -> str:
         judged = int((~self.ignored).sum())
-        return f"Relevance({len(self)} queries, {judged} judged pairs, {int(self.ignored.sum())} ignored)"
+        return (
+            f"Relevance({counted(len(self), 'query', 'queries')}, "
+            f"{counted(judged, 'judged pair', 'judged pairs')}, {int(self.ignored.sum())} ignored)"
+        )

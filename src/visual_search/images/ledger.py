@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, get_args
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, FileFormatError, InputError, Problems, UnknownIdError, first_few
 from visual_search.formats.atomic import atomic_write
 from visual_search.images.decoding import DecodedImage
@@ -278,7 +279,7 @@ class Ledger:
         both = [entry.id for entry in other if entry.id in self]
         if both and not replace:
             raise DuplicateIdError(
-                f"ledger: {len(both)} images are in both, first: {first_few(both)}; "
+                f"ledger: {counted(len(both), 'image is', 'images are')} in both, first: {first_few(both)}; "
                 "pass replace=True to let the later entry stand"
             )
         merged = Ledger()

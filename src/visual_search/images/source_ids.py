@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Literal, TypeAlias
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, first_few
 from visual_search.images.id_texts import id_text, is_valid_text
 from visual_search.images.image_source import ImageSource
@@ -57,7 +58,9 @@ def check_distinct(sources: Sequence[ImageSource], rule: str) -> None:
         where[source.id].append(source.member or str(source.path))
     shown = "; ".join(f"{name!r} for {first_few(where[name], 2)}" for name in repeated[:3])
     mend = "ids='relative' keeps them apart" if rule == "stem" else "give each file an id of its own, once"
-    raise DuplicateIdError(f"images: {len(repeated)} ids stand for several files, first: {shown}; {mend}")
+    raise DuplicateIdError(
+        f"images: {counted(len(repeated), 'id stands', 'ids stand')} for several files, first: {shown}; {mend}"
+    )
 
 
 def _named(source: ImageSource, name: object) -> ImageSource:
@@ -99,12 +102,14 @@ def _by_mapping(sources: Sequence[ImageSource], ids: Mapping[str, str | os.PathL
             names[source] = name
     if absent:
         raise InputError(
-            f"ids: {len(absent)} of {len(ids)} paths are not among the {len(sources)} files, first: "
+            f"ids: {counted(len(absent), 'path is', 'paths are')} not among "
+            f"{counted(len(sources), 'file', 'files')}, first: "
             f"{first_few(absent)}; give paths relative to the folder, such as {next(iter(found))!r}"
         )
     if twice:
         raise DuplicateIdError(
-            f"ids: {len(twice)} files have two ids, first: {first_few(twice)}; give each file one"
+            f"ids: {counted(len(twice), 'file has', 'files have')} two ids, first: "
+            f"{first_few(twice)}; give each file one"
         )
     return [
         _named(source, names[source])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import TypeAlias
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 from visual_search.images.archives import list_members
 from visual_search.images.folders import FoundFile, find_by_pattern, is_pattern, walk_folder
@@ -196,7 +197,7 @@ def _present(sources: list[ImageSource], given: str) -> list[ImageSource]:
     """Single missing files are the ledger's matter; if all are, the paths start from another folder."""
     if all(source.reason == _MISSING for source in sources):
         raise InputError(
-            f"images={given!r}: none of its {len(sources)} files exists, first: "
+            f"images={given!r}: none of its {counted(len(sources), 'file', 'files')} exists, first: "
             f"{first_few([str(source.path) for source in sources], 3)}; relative paths start from the list file's "
             "folder, or from the working directory"
         )

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL.Image import Image
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, NonFiniteError, UndecodableImageError, first_few
 from visual_search.images.decoding import DecodedImage, DecodingRules, decode
 from visual_search.images.image_source import ImageSource
@@ -268,13 +269,15 @@ class _Batch:
 def _check(vectors: Vectors, ids: Sequence[str], embedder: Embedder) -> None:
     if vectors.dtype != np.float32 or vectors.shape != (len(ids), embedder.dimension):
         raise DimensionError(
-            f"embedder {embedder.name!r}: gave {vectors.dtype} {vectors.shape} for {len(ids)} images; float32 "
+            f"embedder {embedder.name!r}: gave {vectors.dtype} {vectors.shape} for "
+            f"{counted(len(ids), 'image', 'images')}; float32 "
             f"({len(ids)}, {embedder.dimension}) was agreed on"
         )
     wrong = [ids[int(row)] for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
     if wrong:
         raise NonFiniteError(
-            f"embedder {embedder.name!r}: NaN or infinity in the vectors of {len(wrong)} images, first: "
+            f"embedder {embedder.name!r}: NaN or infinity in the vectors of "
+            f"{counted(len(wrong), 'image', 'images')}, first: "
             f"{first_few(wrong)}; leave these images out, or mend the model or its preprocessing"
         )
 

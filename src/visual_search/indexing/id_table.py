@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 from visual_search.ids import Id, Ids
 
@@ -163,12 +164,15 @@ class IdTable:
             raise FileFormatError(f"{path}: next_row is {next_row!r}, no number; take the folder from a backup")
         if next_row > max(_ROWS_ALWAYS_HELD, _ROWS_PER_ID * len(ids)):
             raise FileFormatError(
-                f"{path}: next_row is {next_row:,} for {len(ids):,} ids; no index removes so much; take the "
+                f"{path}: next_row is {next_row:,} for {counted(len(ids), 'id', 'ids')}; no index "
+                "removes so much; take the "
                 "folder from a backup"
             )
         fits = next_row == len(ids) if rows is None else _may_be_rows(rows, len(ids), next_row)
         if not fits:
-            raise FileFormatError(f"{path}: {len(ids)} ids do not fit its rows; take the folder from a backup")
+            raise FileFormatError(
+                f"{path}: {counted(len(ids), 'id does', 'ids do')} not fit its rows; take the folder from a backup"
+            )
         return cls(ids, rows, next_row)
 
 

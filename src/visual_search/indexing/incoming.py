@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, first_few
 from visual_search.ids import Ids
 from visual_search.indexing.engines.contract import Metric
@@ -59,7 +60,11 @@ def _ready(
     if ready is None:
         return None
     if names is not None and len(names) != len(ready):
-        findings.add(InputError, f"ids: {len(names)} ids for {len(ready)} vectors; give one id to each")
+        findings.add(
+            InputError,
+            f"ids: {counted(len(names), 'id', 'ids')} for {counted(len(ready), 'vector', 'vectors')}; "
+            "give one id to each",
+        )
         names = None
     return check_values(ready, metric, _row if names is None else names.__getitem__, findings)
 

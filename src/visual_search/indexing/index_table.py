@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DepthError, DimensionError, InputError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import EmbedderDescription
@@ -52,7 +53,8 @@ class VectorIndex:
         Cosine similarity (the default), inner product, or Euclidean distance, whose score is minus the plain
         distance. Left out, ``load`` takes the file's.
     engine : str, optional
-        ``"flat"`` (exhaustive, the default), ``"hnsw"``, ``"ivf"`` or a plug-in's name. Left out, ``load`` takes
+        ``"flat"`` (exhaustive, the default), ``"hnsw"``, ``"ivf"``, ``"faiss"`` (any factory string), ``"hnswlib"``,
+        ``"usearch"``, ``"pgvector"`` or a plug-in's name. Left out, ``load`` takes
         the file's.
     embedder : EmbedderDescription, optional
         What makes the vectors; kept in the manifest, so that queries are embedded alike.
@@ -167,6 +169,11 @@ class VectorIndex:
     def memory_bytes(self) -> int:
         """Bytes the engine holds, vectors included; ids are not counted."""
         return self._engine.memory_bytes
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes a search goes through, without whole vectors kept only to be given back; ids are not counted."""
+        return self._engine.index_bytes
 
     @property
     def tombstones(self) -> int:
@@ -302,7 +309,9 @@ class VectorIndex:
         with self.moment() as moment:
             count = len(moment)
             if depth > count:
-                raise DepthError(f"k: got {depth}, but the index holds {count} items; k may be 1..{count}")
+                raise DepthError(
+                    f"k: got {depth}, but the index holds {counted(count, 'item', 'items')}; k may be 1..{count}"
+                )
             ready = self.ready(vectors, queries)  # inside: a load must not come between check and search
             found = moment.nearest(ready, depth)
         return ragged_ranking(Ids(range(len(ready))) if queries is None else queries, found.items, [(found, None)])

@@ -75,6 +75,9 @@ class IdJoin:
     @property
     def gallery(self) -> int: ...
 
+def count_in_dicts(
+    lists: list[Any], offsets: Int64Array, items: list[Any]
+) -> tuple[npt.NDArray[np.float64], Int64Array, Int64Array, npt.NDArray[np.uint8]]: ...
 def count_ranks(
     similarity: npt.NDArray[np.float32],
     offsets: Int64Array,
@@ -138,3 +141,14 @@ def screen_rows(
     last: int,
     processor: int,
 ) -> tuple[npt.NDArray[Any], ...]: ...
+def count_labelled_codes(
+    queries: npt.NDArray[np.uint64],
+    gallery: npt.NDArray[np.uint64],
+    query_labels: npt.NDArray[np.uint64],
+    gallery_labels: npt.NDArray[np.uint64],
+    rule: int,
+    own: Int64Array,
+    first: int,
+    last: int,
+    into: Int64Array,
+) -> None: ...

@@ -1,4 +1,4 @@
-// What Python sees of the compiled kernels. Every loop runs without the interpreter's lock.
+// What Python sees of the compiled kernels. Every loop runs without the interpreter's lock, but that over dictionaries.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -14,7 +14,9 @@
 
 #include "arrays.hpp"
 #include "codes.hpp"
+#include "dict_ranks.hpp"
 #include "id_join.hpp"
+#include "label_codes.hpp"
 #include "ranks.hpp"
 #include "run_join.hpp"
 #include "table_reader.hpp"
@@ -228,6 +230,34 @@ void count_code_ranks(InMatrix<std::uint64_t> queries, InMatrix<std::uint64_t> g
     }
 }
 
+// Rows first .. last of `into`, of shape (queries, distances, levels), are written.
+void count_labelled_codes(InMatrix<std::uint64_t> queries, InMatrix<std::uint64_t> gallery,
+                          InMatrix<std::uint64_t> query_labels, InMatrix<std::uint64_t> gallery_labels, int rule,
+                          In<std::int64_t> own, std::int64_t first, std::int64_t last,
+                          nb::ndarray<std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> into) {
+    const std::size_t n = queries.shape(0), size = gallery.shape(0), words = gallery.shape(1);
+    const std::size_t distances = into.shape(1), levels = into.shape(2);
+    bool sound = queries.shape(1) == words && words > 0 && words < (std::size_t(1) << 20) &&
+                 query_labels.shape(0) == n && gallery_labels.shape(0) == size && own.size() == n &&
+                 query_labels.shape(1) == gallery_labels.shape(1) && gallery_labels.shape(1) > 0 && rule >= 0 &&
+                 rule <= 2 && into.shape(0) == n && distances == 64 * words + 1 && size < (std::size_t(1) << 32) &&
+                 levels >= (rule == 2 ? 64 * gallery_labels.shape(1) + 1 : 2) &&
+                 distances * levels < (std::size_t(1) << 32) && 0 <= first && first <= last &&
+                 last <= static_cast<std::int64_t>(n);
+    for (std::int64_t row = first; sound && row < last; ++row) {
+        sound = own(row) >= -1 && own(row) < static_cast<std::int64_t>(size);
+    }
+    if (!sound) throw std::invalid_argument("codes, labels and histogram do not fit");
+    const nb::gil_scoped_release unlocked;
+    const LabelledGallery all{gallery.data(), words, gallery_labels.data(), gallery_labels.shape(1), size};
+    LabelHistogram histogram(static_cast<LabelRule>(rule), distances * levels, static_cast<std::uint32_t>(levels));
+    for (std::int64_t row = first; row < last; ++row) {
+        const auto r = static_cast<std::size_t>(row);
+        histogram.count({queries.data() + r * words, query_labels.data() + r * all.label_words}, all, own(row),
+                        into.data() + r * distances * levels);
+    }
+}
+
 template <class Id, class Score>
 void def_read_ids(nb::class_<IdJoin>& type) {
     type.def("read", &read_ids<Id, Score>, "ids"_a.noconvert(), "scores"_a.noconvert().none(), "first"_a, "last"_a,
@@ -274,12 +304,16 @@ NB_MODULE(_compiled, module) {
     def_read_ids<std::int64_t, float>(id_join);
     def_read_ids<std::int32_t, double>(id_join);
     def_read_ids<std::int32_t, float>(id_join);
+    module.def("count_in_dicts", &count_in_dicts, "lists"_a, "offsets"_a.noconvert(), "items"_a);
     module.def("count_ranks", &count_ranks, "similarity"_a.noconvert(), "offsets"_a.noconvert(),
                "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(), "first"_a, "last"_a,
                "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());
     module.def("count_code_ranks", &count_code_ranks, "queries"_a.noconvert(), "gallery"_a.noconvert(),
                "offsets"_a.noconvert(), "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(),
                "first"_a, "last"_a, "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());
+    module.def("count_labelled_codes", &count_labelled_codes, "queries"_a.noconvert(), "gallery"_a.noconvert(),
+               "query_labels"_a.noconvert(), "gallery_labels"_a.noconvert(), "rule"_a, "own"_a.noconvert(), "first"_a,
+               "last"_a, "into"_a.noconvert());
     nb::class_<TableReader>(module, "TableReader")
         .def(nb::init<std::size_t, std::size_t, std::size_t>(), "columns"_a, "value_column"_a, "shown"_a)
         .def("feed", &feed<TableReader>, "block"_a)

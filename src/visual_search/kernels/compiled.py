@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels import _compiled
+from visual_search.kernels import _compiled, plain_dicts
 from visual_search.kernels.compiled_exact import pack_rows, pair_distances, screen_rows
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
+    LABEL_RULES,
     SCORE_KINDS,
+    DictHits,
     IdHits,
     JudgedIds,
     JudgedNames,
+    LabelRule,
     ListHits,
     Offence,
     RankHits,
@@ -40,6 +44,8 @@ from visual_search.kernels.threads import in_threads, thread_count
 
 __all__ = [
     "count_code_ranks",
+    "count_in_dicts",
+    "count_labelled_codes",
     "count_ranks",
     "join_ids",
     "join_run",
@@ -142,6 +148,25 @@ def join_ids(
     )
 
 
+def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]) -> DictHits:
+    """Count ranks in dictionaries of scores; see `visual_search.kernels.plain_dicts.count_in_dicts`."""
+    listed = list(lists)
+    try:
+        score, above, tied, ends_tied = _compiled.count_in_dicts(listed, offsets, list(items))
+    except TypeError:
+        # Mappings that are no dictionaries, and numbers of other types than Python's own.
+        return plain_dicts.count_in_dicts(listed, offsets, items)
+    return DictHits(score, above, tied, ends_tied.view(np.bool_))
+
+
+def _in_threads(work: Callable[[int], None], count: int) -> None:
+    if count == 1:
+        work(0)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(work, range(count)))
+
+
 def count_ranks(
     similarity: npt.NDArray[np.float32],
     offsets: Int64Array,
@@ -168,6 +193,33 @@ def count_code_ranks(
     """Count codes nearer than and as near as judged ones; see `visual_search.kernels.plain_codes.count_code_ranks`."""
     count = partial(_compiled.count_code_ranks, queries, gallery)
     return _counted(count, (len(queries), len(gallery)), offsets, columns, ignored, threads)
+
+
+def count_labelled_codes(
+    queries: npt.NDArray[np.uint64],
+    gallery: npt.NDArray[np.uint64],
+    query_labels: npt.NDArray[np.uint64],
+    gallery_labels: npt.NDArray[np.uint64],
+    *,
+    rule: LabelRule,
+    own: Int64Array,
+    levels: int,
+    threads: int | None = None,
+) -> Int64Array:
+    """Count codes by distance and grade; see `visual_search.kernels.plain_label_codes.count_labelled_codes`."""
+    n, size = len(queries), len(gallery)
+    into = np.empty((n, 64 * gallery.shape[1] + 1, levels), dtype=np.int64)
+    parts = max(min(threads or thread_count(), n, n * size // _LEAST_IDS), 1)
+    bounds = [n * part // parts for part in range(parts + 1)]
+    number = LABEL_RULES.index(rule)
+
+    def some(part: int) -> None:
+        _compiled.count_labelled_codes(
+            queries, gallery, query_labels, gallery_labels, number, own, bounds[part], bounds[part + 1], into
+        )
+
+    _in_threads(some, parts)
+    return into
 
 
 def _counted(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
@@ -19,7 +20,16 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
 from visual_search.kernels.int8_codes import Candidates, CodedQueries, PackedRows
-from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, RankHits, RunHits, ScoreKind
+from visual_search.kernels.joined import (
+    DictHits,
+    IdHits,
+    JudgedIds,
+    JudgedNames,
+    LabelRule,
+    RankHits,
+    RunHits,
+    ScoreKind,
+)
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.text_files import Layout, Source, Table
 
@@ -91,6 +101,27 @@ class Kernels(Protocol):
         threads: int | None = None,
     ) -> RankHits:
         """`visual_search.kernels.plain_codes.count_code_ranks`."""
+        ...
+
+    def count_labelled_codes(
+        self,
+        queries: npt.NDArray[np.uint64],
+        gallery: npt.NDArray[np.uint64],
+        query_labels: npt.NDArray[np.uint64],
+        gallery_labels: npt.NDArray[np.uint64],
+        *,
+        rule: LabelRule,
+        own: Int64Array,
+        levels: int,
+        threads: int | None = None,
+    ) -> Int64Array:
+        """`visual_search.kernels.plain_label_codes.count_labelled_codes`."""
+        ...
+
+    def count_in_dicts(
+        self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]
+    ) -> DictHits:
+        """`visual_search.kernels.plain_dicts.count_in_dicts`."""
         ...
 
     def join_run(self, source: Source, judged: JudgedNames, *, scores: ScoreKind = "as given") -> RunHits:
@@ -170,10 +201,13 @@ def _chosen() -> tuple[ModuleType, Active]:
         return _plain(), Active("plain", f"{ENVIRONMENT_VARIABLE}=plain")
     try:
         compiled = importlib.import_module("visual_search.kernels.compiled")
+        wrong = importlib.import_module("visual_search.kernels.self_test").first_wrong(compiled)
     except ImportError as error:
         reason = f"the compiled kernels cannot be loaded ({error})"
+    except (AttributeError, TypeError) as error:
+        # A module built before this version's sources: a function is missing, or takes other arguments.
+        reason = f"the compiled kernels belong to another version of this package ({_first_line(error)})"
     else:
-        wrong = importlib.import_module("visual_search.kernels.self_test").first_wrong(compiled)
         if wrong is None:
             return compiled, Active("compiled", "built and passed its self-test")
         reason = f"the compiled {wrong} failed its self-test"
@@ -182,11 +216,15 @@ def _chosen() -> tuple[ModuleType, Active]:
             f"{ENVIRONMENT_VARIABLE}=compiled, but {reason}; install again with a C++17 compiler at hand"
         )
     _log.warning(
-        "%s; the plain NumPy path gives the same numbers, slower (%s=plain silences this)",
+        "%s; the plain NumPy path gives the same numbers, slower; install again to have them (%s=plain silences this)",
         reason,
         ENVIRONMENT_VARIABLE,
     )
     return _plain(), Active("plain", reason)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]
 
 
 def _plain() -> ModuleType:

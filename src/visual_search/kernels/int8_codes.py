@@ -127,7 +127,7 @@ def growth(d: int) -> float:
 
 def room_for(k: int) -> int:
     """Candidates of a query that are kept before it is given up."""
-    return max(4096, 8 * k)
+    return max(8192, 16 * k)
 
 
 def code_queries(queries: FloatArray) -> CodedQueries:

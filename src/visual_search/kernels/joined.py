@@ -11,10 +11,13 @@ import numpy.typing as npt
 
 __all__ = [
     "GALLERY_LIMIT",
+    "LABEL_RULES",
     "SCORE_KINDS",
+    "DictHits",
     "IdHits",
     "JudgedIds",
     "JudgedNames",
+    "LabelRule",
     "ListHits",
     "Offence",
     "RankHits",
@@ -30,6 +33,10 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 # in this tuple are the numbers of run_join.hpp.
 ScoreKind: TypeAlias = Literal["as given", "float32", "positive"]
 SCORE_KINDS: tuple[ScoreKind, ...] = ("as given", "float32", "positive")
+
+# What makes a gallery item relevant by its labels. The places in this tuple are the numbers of label_codes.hpp.
+LabelRule: TypeAlias = Literal["any shared", "equal", "number shared"]
+LABEL_RULES: tuple[LabelRule, ...] = ("any shared", "equal", "number shared")
 
 # Distinct items of all lists are counted up to here; beyond, that there are more is all anyone asks.
 GALLERY_LIMIT = 1 << 16
@@ -192,6 +199,28 @@ class RankHits:
     entry: Int64Array
     above: Int64Array
     tied: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictHits:
+    """Where judged items stand among the scores of dictionaries.
+
+    Attributes
+    ----------
+    score : float64 array of shape (items,)
+        NaN for an item that is not in its list.
+    above : int64 array of shape (items,)
+        How many items of the list score strictly higher; 0 for an item that is not in it.
+    tied : int64 array of shape (items,)
+        How many have the same score, the item included; 0 for an item that is not in it.
+    ends_tied : bool array of shape (lists,)
+        Whether two or more items have the lowest score of the list.
+    """
+
+    score: npt.NDArray[np.float64]
+    above: Int64Array
+    tied: Int64Array
+    ends_tied: BoolArray
 
 
 def hit_offsets(offsets: Int64Array, ignored: BoolArray) -> Int64Array:

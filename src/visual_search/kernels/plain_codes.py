@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from visual_search.kernels.joined import RankHits, hit_offsets
 
-__all__ = ["count_code_ranks"]
+__all__ = ["bits_in", "count_code_ranks"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.uint64]
@@ -51,7 +51,7 @@ def count_code_ranks(
     entry, above, tied = (np.empty(int(hits[-1]), dtype=np.int64) for _ in range(3))
     bits = 64 * gallery.shape[1]
     for row in range(len(queries)):
-        distances = _distances(queries[row], gallery)
+        distances = bits_in(gallery ^ queries[row])
         pairs = np.arange(offsets[row], offsets[row + 1])
         out = ignored[pairs]
         counts = np.bincount(distances, minlength=bits + 1)
@@ -66,11 +66,15 @@ def count_code_ranks(
     return RankHits(hits, entry, above, tied)
 
 
-def _distances(query: Codes, gallery: Codes) -> Int64Array:
-    different = gallery ^ query
+def bits_in(words: Codes) -> Int64Array:
+    """How many bits are set in each row of words.
+
+    >>> bits_in(np.array([[7, 1], [0, 8]], dtype=np.uint64)).tolist()
+    [4, 1]
+    """
     if hasattr(np, "bitwise_count"):
-        bits = np.bitwise_count(different)
+        bits = np.bitwise_count(words)
     else:  # NumPy 1
-        bits = _BITS_OF_BYTE[np.ascontiguousarray(different).view(np.uint8)]
-    distances: Int64Array = bits.sum(axis=1, dtype=np.int64)
-    return distances
+        bits = _BITS_OF_BYTE[np.ascontiguousarray(words).view(np.uint8)]
+    counts: Int64Array = bits[:, 0].astype(np.int64) if bits.shape[1] == 1 else bits.sum(axis=1, dtype=np.int64)
+    return counts

@@ -109,7 +109,7 @@ class QueryScreen {
     void make_room() {
         drop();
         full_ = candidates_.size() > options_.room / 2;
-        if (full_) candidates_.clear();
+        if (full_) candidates_ = {};
     }
 
     Question question_;

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from visual_search.kernels.int8_codes import code_queries
-from visual_search.kernels.joined import IdHits, JudgedIds, JudgedNames, ListHits, Offence, RankHits, RunHits
+from visual_search.kernels.joined import (
+    DictHits,
+    IdHits,
+    JudgedIds,
+    JudgedNames,
+    ListHits,
+    Offence,
+    RankHits,
+    RunHits,
+)
 from visual_search.kernels.text_files import RUN, Table
 
 __all__ = ["QUESTIONS", "first_wrong"]
@@ -112,8 +121,31 @@ def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     )
 
 
+def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
+    # One list as it falls, one in disorder with whole numbers, and an item that is not there.
+    lists = [{"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 1, "b": 3, "c": 1, "d": 2.0}, {}]
+    found = kernels.count_in_dicts(lists, np.array([0, 2, 4, 5]), ["c", "a", "d", "c", "a"])
+    above, tied = _columns([1, 0, 1, 2, 0], [2, 1, 1, 2, 0])
+    right = DictHits(np.array([0.25, 0.5, 2, 1]), above, tied, np.array([True, True, False]))
+    # NaN, of the item that is not there, equals nothing.
+    return dataclasses.replace(found, score=found.score[~np.isnan(found.score)]), right
+
+
+def _labelled_codes(kernels: ModuleType) -> tuple[Any, Any]:
+    # Code b has b bits and label b % 3; the query, itself code 7, is in the gallery and left out.
+    words = np.array([[(1 << bits) - 1] for bits in range(65)], dtype=np.uint64)
+    labels = np.array([[1 << bits % 3] for bits in range(65)], dtype=np.uint64)
+    right = np.zeros((1, 65, 2), dtype=np.int64)
+    for bits in range(65):
+        right[0, abs(bits - 7), int(bits % 3 == 1)] += bits != 7
+    sides = words[7:8], words, labels[7:8], labels
+    return kernels.count_labelled_codes(*sides, rule="any shared", own=np.array([7]), levels=2), right
+
+
 QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "count_code_ranks": _codes,
+    "count_in_dicts": _dicts,
+    "count_labelled_codes": _labelled_codes,
     "count_ranks": _ranks,
     "join_ids": _ids,
     "join_run": _run,

@@ -14,6 +14,7 @@ from typing import IO, BinaryIO, NamedTuple, Self, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 
 __all__ = [
@@ -262,7 +263,7 @@ def _words(problem: Problem, row: str, layout: Layout) -> str:
     if problem.fault == Fault.ENCODING:
         return f"not UTF-8 at byte {problem.number}; convert the file"
     if problem.fault == Fault.COLUMNS:
-        return f"{problem.number} fields, {len(layout.columns)} needed ({row}): {text!r}"
+        return f"{counted(problem.number, 'field', 'fields')}, {len(layout.columns)} needed ({row}): {text!r}"
     if problem.fault == Fault.NUMBER:
         return f"{layout.value} {text!r} is not a finite number"
     return f"query {text!r}, item {item!r} was on line {problem.number} already; keep one"

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
 from visual_search.indexing.nearest import Nearest
@@ -96,14 +97,18 @@ def _listed(
             f"exclude: got {type(exclude).__name__}; must be None, 'self', or a list with one iterable of ids per query"
         )
     if len(exclude) != len(queries):
-        raise InputError(f"exclude: {len(exclude)} entries for {len(queries)} queries; give one iterable to each")
+        raise InputError(
+            f"exclude: {counted(len(exclude), 'entry', 'entries')} for "
+            f"{counted(len(queries), 'query', 'queries')}; give one iterable to each"
+        )
     if any(isinstance(ids, str | bytes) for ids in exclude):
         raise InputError("exclude: an entry is a string; give a list of ids for each query")
     entries: Sequence[Any] = exclude
     odd = [queries[line] for line, ids in enumerate(entries) if not isinstance(ids, Iterable)]
     if odd:
         raise InputError(
-            f"exclude: no list of ids for {len(odd)} queries, first: {first_few(odd)}; give [] for none"
+            f"exclude: no list of ids for {counted(len(odd), 'query', 'queries')}, first: "
+            f"{first_few(odd)}; give [] for none"
         )
     pairs = [(line, item) for line, ids in enumerate(exclude) for item in ids]
     lines = np.array([line for line, _ in pairs], dtype=np.int64)
@@ -115,7 +120,8 @@ def _listed(
     unknown = [(queries[pairs[at][0]], pairs[at][1]) for at in np.flatnonzero(places < 0).tolist()]
     if unknown:
         raise UnknownIdError(
-            f"exclude: {len(unknown)} ids are not in the index, first (query, id): {first_few(unknown)}; "
+            f"exclude: {counted(len(unknown), 'id is', 'ids are')} not in the index, first (query, "
+            f"id): {first_few(unknown)}; "
             "leave them out"
         )
     return lines, places

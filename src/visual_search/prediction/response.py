@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from visual_search.counted import counted
 from visual_search.ids import Id
 
 __all__ = ["SearchResponse", "SearchResult"]
@@ -74,7 +75,7 @@ class SearchResponse:
         missing = self.k_requested - len(self.results)
         if not missing:
             return None
-        reasons = [f"{self.k_requested} results asked for, {len(self.results)} found"]
+        reasons = [f"{counted(self.k_requested, 'result', 'results')} asked for, {len(self.results)} found"]
         if self.excluded:
             reasons.append(f"{len(self.excluded)} excluded")
         if self.hidden:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.formats.columns import ColumnTable
 from visual_search.formats.trec import TrecTable, read_run
 from visual_search.rankings.parts import RankingParts, of_lines
@@ -23,7 +24,8 @@ def of_run(path: str | os.PathLike[str]) -> RankingParts:
     if not against:
         return parts
     note = (
-        f"{path}: the rank column contradicts the scores in {against} of {len(table.queries)} queries; the scores "
+        f"{path}: the rank column contradicts the scores in {against} of "
+        f"{counted(len(table.queries), 'query', 'queries')}; the scores "
         "were followed, as trec_eval does; if they are distances, write their negatives"
     )
     return replace(parts, notes=(note,))

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.formats.arrays import as_matrix
 from visual_search.ids import Ids
@@ -86,4 +87,4 @@ class IdLists:
         return Ranking.from_arrays(self.ids, self.scores, query_ids=self.queries, pad=self.pad)
 
     def __repr__(self) -> str:
-        return f"IdLists({len(self)} queries, {self.ids.shape[1]} deep)"
+        return f"IdLists({counted(len(self), 'query', 'queries')}, {self.ids.shape[1]} deep)"

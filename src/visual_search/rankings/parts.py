@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DepthError, InputError, NonFiniteError, Problems, UnknownIdError, first_few
 from visual_search.formats.arrays import AnyArray, as_matrix, as_numpy
 from visual_search.formats.ragged import grouped, offsets_of
@@ -48,7 +49,10 @@ def row_ids(ids: Iterable[Any] | None, count: int, *, what: str) -> Ids:
     """
     named = Ids(range(count) if ids is None else ids, what=what)
     if len(named) != count:
-        raise InputError(f"{what}: {len(named)} ids for {count} rows; give one per row, in order")
+        raise InputError(
+            f"{what}: {counted(len(named), 'id', 'ids')} for {counted(count, 'row', 'rows')}; give "
+            "one per row, in order"
+        )
     return named
 
 
@@ -77,7 +81,9 @@ def of_similarity(
     queries = row_ids(query_ids, n, what="query_ids")
     items = row_ids(gallery_ids, size, what="gallery_ids")
     if k is not None and not 1 <= k <= size:
-        raise DepthError(f"k={k}: the gallery has {size} items; give k from 1 to {size}, or none for all")
+        raise DepthError(
+            f"k={k}: the gallery has {counted(size, 'item', 'items')}; give k from 1 to {size}, or none for all"
+        )
     depth = size if k is None else k
     rows = np.empty((n, depth), dtype=np.int64)
     scores = np.empty((n, depth), dtype=np.float32 if matrix.dtype in (np.float16, np.float32) else np.float64)
@@ -103,7 +109,8 @@ def _check_finite(values: AnyArray, queries: Ids, items: Ids, first: int) -> Non
         pairs = [(queries[row + first], items[column]) for row, column in np.argwhere(~finite)[:5].tolist()]
         count = int((~finite).sum())
         raise NonFiniteError(
-            f"similarity: {count} values are NaN or infinite, first (query, item): {first_few(pairs)}; mend "
+            f"similarity: {counted(count, 'value is', 'values are')} NaN or infinite, first (query, "
+            f"item): {first_few(pairs)}; mend "
             "the vectors they come from"
         )
 
@@ -185,11 +192,12 @@ def _flat_scores(scores: Any | None, lengths: Int64Array) -> AnyArray:
     if not np.array_equal(lengths, score_lengths):
         problems = Problems("from_arrays")
         if len(lengths) != len(score_lengths):
-            problems.add(f"{len(lengths)} lists of ids and {len(score_lengths)} of scores")
+            problems.add(f"{counted(len(lengths), 'list', 'lists')} of ids and {len(score_lengths)} of scores")
         else:
             wrong = np.flatnonzero(lengths != score_lengths)
             problems.add(
-                f"{len(wrong)} lists have other numbers of ids and scores, first rows: {first_few(wrong.tolist())}"
+                f"{counted(len(wrong), 'list has', 'lists have')} other numbers of ids and scores, "
+                f"first rows: {first_few(wrong.tolist())}"
             )
         problems.raise_if_any(InputError)
     if values.dtype.kind not in "biuf":

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, Problems, first_few
 from visual_search.formats.nested import nested_keys, nested_numbers
 from visual_search.formats.ragged import grouped
@@ -290,11 +291,17 @@ class Ranking:
     def _check_shapes(self) -> None:
         problems = Problems("ranking")
         if self.offsets.shape != (len(self.queries) + 1,):
-            problems.add(f"offsets has shape {self.offsets.shape}; {len(self.queries)} queries need one more")
+            problems.add(
+                f"offsets has shape {self.offsets.shape}; "
+                f"{counted(len(self.queries), 'query needs', 'queries need')} one more"
+            )
         elif self.offsets[0] != 0 or bool((np.diff(self.offsets) < 0).any()):
             problems.add("offsets must start at 0 and never fall")
         elif self.offsets[-1] != len(self.rows):
-            problems.add(f"offsets end at {self.offsets[-1]} but there are {len(self.rows)} rows")
+            problems.add(
+                f"offsets end at {self.offsets[-1]} but there "
+                f"{'is' if len(self.rows) == 1 else 'are'} {counted(len(self.rows), 'row', 'rows')}"
+            )
         if self.rows.shape != self.scores.shape:
             problems.add(f"rows has shape {self.rows.shape} and scores {self.scores.shape}; they must be equal")
         if self.rows.size and (self.rows.min() < 0 or self.rows.max() >= len(self.items)):
@@ -306,7 +313,8 @@ class Ranking:
         if not finite.all():
             first = int(np.flatnonzero(~finite)[0])
             raise NonFiniteError(
-                f"ranking: {int((~finite).sum())} scores are NaN or infinite, first for {self._place(first)}; "
+                f"ranking: {counted(int((~finite).sum()), 'score is', 'scores are')} NaN or infinite, "
+                f"first for {self._place(first)}; "
                 "leave out items the system could not score"
             )
         rising = np.diff(self.scores) > 0
@@ -351,7 +359,10 @@ class Ranking:
         return f"query {self.queries[query]!r}, item {self.items[int(self.rows[position])]!r}"
 
     def __repr__(self) -> str:
-        return f"Ranking({len(self)} queries, {len(self.rows)} results, {len(self.items)} items)"
+        return (
+            f"Ranking({counted(len(self), 'query', 'queries')}, "
+            f"{counted(len(self.rows), 'result', 'results')}, {counted(len(self.items), 'item', 'items')})"
+        )
 
     def __reduce__(self) -> Any:
         arrays = (self.queries, self.items, self.offsets, self.rows, self.scores)

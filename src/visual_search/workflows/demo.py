@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from visual_search.counted import counted
 from visual_search.datasets.orl_faces import FacePhotograph, OrlFaces, load_orl_faces
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
@@ -154,7 +155,7 @@ def _in_words(found: PairedDifference) -> str:
     between = "" if found.interval is None else f" ({found.interval.low:+.3f} to {found.interval.high:+.3f})"
     return (
         f"{NETWORK} minus {BASELINE}, {HEADLINE}: {found.difference:+.3f}{between}, p = {found.p_value:.4f}; "
-        f"better on {found.wins} queries, worse on {found.losses}"
+        f"better on {counted(found.wins, 'query', 'queries')}, worse on {found.losses}"
     )
 
 
@@ -215,7 +216,7 @@ def run_demo(
     results: dict[tuple[str, str], EvaluationResult] = {}
     for embedder in EMBEDDERS:
         whole = _indexed(faces, folder, embedder, progress)
-        say(f"indexed {len(whole)} photographs with {embedder}")
+        say(f"indexed {counted(len(whole), 'photograph', 'photographs')} with {embedder}")
         for protocol in protocols:
             results[protocol.name, embedder] = _evaluated(whole, protocol, folder, embedder)
     differences = {protocol.name: _difference(results, protocol) for protocol in protocols}

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, first_few
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.journal import Journal
@@ -126,7 +127,7 @@ def index_images(
         Text form, such as ``"efficientnet-lite0"`` or ``"onnx:model.onnx"``, or the thing itself.
     metric : "cosine", "ip" or "l2"
     engine : str
-        ``"flat"``, ``"hnsw"``, ``"ivf"`` or a plug-in's.
+        ``"flat"``, ``"hnsw"``, ``"ivf"``, ``"faiss"``, ``"hnswlib"``, ``"usearch"``, ``"pgvector"`` or a plug-in's.
     settings : mapping, optional
         The engine's settings.
     ids : "relative", "stem" or mapping
@@ -272,5 +273,5 @@ def _fill(index: VectorIndex, outcome: list[Outcome]) -> None:
     if not used:
         ledger = Ledger(entry for entry, _ in outcome)
         first = first_few([f"{entry.id}: {entry.reason}" for entry in ledger.left_out], 3)
-        raise InputError(f"images: none of {len(ledger)} files could be used; first: {first}")
+        raise InputError(f"images: none of {counted(len(ledger), 'file', 'files')} could be used; first: {first}")
     index.add([image_id for image_id, _ in used], np.stack([vector for _, vector in used]))

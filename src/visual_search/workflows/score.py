@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.result import Result
@@ -205,7 +206,7 @@ def _values_of(path: str | os.PathLike[str], result: Result) -> list[Hashable]:
     queries = [str(query) for query in result.queries]
     lacking = [query for query in queries if query not in known]
     if lacking:
-        raise InputError(f"{path}: no value for {len(lacking)} queries, first: {lacking[0]!r}")
+        raise InputError(f"{path}: no value for {counted(len(lacking), 'query', 'queries')}, first: {lacking[0]!r}")
     return [known[query] for query in queries]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from visual_search.counted import counted
 from visual_search.errors import InputError, UnknownIdError, first_few
 from visual_search.evaluation.near_ids import NearIds
 from visual_search.formats.results import ImageLocation
@@ -70,7 +71,9 @@ class FoundInIndex:
         index = self.service.index
         maker = "" if index.embedder is None else f" by {index.embedder.name}"
         scores = _METRIC_WORDS[index.metric]
-        about = f"{len(index):,} images embedded{maker}; scores are {scores}; engine {index.engine}"
+        about = (
+            f"{counted(len(index), 'image', 'images')} embedded{maker}; scores are {scores}; engine {index.engine}"
+        )
         return write_contact_sheet(
             self.query_image or str(self.response.query_id),
             self.response,

@@ -40,7 +40,7 @@ def test_queries_missing_or_undefined_are_counted_and_named(capsys: Capture) -> 
     assert main(["score", "run.trec", "qrels.trec", "AP"]) == 0
     said = capsys.readouterr()
     assert "'q3'" in said.err
-    assert "undefined for 1 queries, first: q4" in said.err
+    assert "undefined for 1 query, first: q4" in said.err
     assert said.out.split()[-2:] == ["3", "1"]
 
 

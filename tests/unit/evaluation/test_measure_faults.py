@@ -182,11 +182,23 @@ def test_collapsed_codes_do_not_profit_from_a_sorted_gallery() -> None:
     assert value(ranking, relevance, "AP") == pytest.approx(0.13807, abs=5e-6)
 
 
-def test_an_empty_retrieved_set_has_no_precision() -> None:
-    ranking, relevance = Ranking.from_dict({"q": {}}), Relevance.from_dict({"q": {"a": 1}})
-    assert math.isnan(value(ranking, relevance, "Precision(denominator=retrieved)@5"))
-    assert value(ranking, relevance, "Precision@5") == 0
-    assert value(ranking, relevance, "AP") == 0
+@pytest.mark.parametrize("text", ["Precision(denominator=retrieved)@5", "Precision@5", "Judged@5", "AP"])
+def test_an_empty_list_is_zero_and_counted(text: str) -> None:
+    ranking = Ranking.from_dict({"empty": {}, "full": {"a": 1.0}})
+    relevance = Relevance.from_dict({query: {"a": 1} for query in ("empty", "full", "missing")})
+    found = evaluate(ranking, relevance, [text])[text]
+    full = 0.2 if text == "Precision@5" else 1
+    assert found.values.tolist() == [0, full, 0]
+    assert (found.counted, found.undefined) == (3, 0)
+    assert found.mean == pytest.approx(full / 3)
+
+
+@pytest.mark.parametrize("family", ["Precision(denominator=retrieved,average=micro)", "Judged(average=micro)"])
+def test_an_empty_list_adds_nothing_to_a_micro_average(family: str) -> None:
+    # What was retrieved is summed: 1 of 3, and 0 of 0.
+    ranking = Ranking.from_dict({"empty": {}, "full": {"a": 3.0, "x": 2.0, "y": 1.0}})
+    relevance = Relevance.from_dict({"empty": {"a": 1}, "full": {"a": 1}})
+    assert value(ranking, relevance, f"{family}@5") == pytest.approx(1 / 3)
 
 
 def test_ids_of_two_kinds_are_refused_instead_of_scoring_zero() -> None:
@@ -233,7 +245,7 @@ def test_recall_at_k_guards_its_k(k: Any) -> None:
         ([[0, 2]], [[0, 1]], r"0\.\.1"),
         ([[0.0, 1.0]], [[0, 1]], "integers"),
         ([[0, 1]], [[0, 2]], "other than 0 and 1, first: 2"),
-        ([[0, 1]], [[0, 1], [1, 0]], "1 queries and rel_matrix 2"),
+        ([[0, 1]], [[0, 1], [1, 0]], "1 query and rel_matrix 2"),
         ([0, 1], [[0, 1]], "matrix"),
     ],
 )

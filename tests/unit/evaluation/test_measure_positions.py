@@ -147,7 +147,7 @@ def test_all_tied_knows_what_is_not_in_the_gallery() -> None:
     assert positions.relevant_counts().tolist() == [2, 0]
     by_size = all_tied(relevance, 5)
     assert by_size.tied.tolist() == [4, 4, 5]
-    with pytest.raises(InputError, match="gallery of 1 items: query 'q' has 2 judged and 1 ignored"):
+    with pytest.raises(InputError, match="gallery of 1 item: query 'q' has 2 judged and 1 ignored item"):
         all_tied(relevance, 1)
     with pytest.raises(InputError, match="no order within these ties"):
         positions.ordered("listed")

@@ -115,9 +115,9 @@ RELEVANCE = Relevance.from_dict({0: {1: 1}})
 
 
 def test_faults_of_id_lists_are_named() -> None:
-    with pytest.raises(NonFiniteError, match="1 scores are NaN or infinite, first for query 0, item 2"):
+    with pytest.raises(NonFiniteError, match="1 score is NaN or infinite, first for query 0, item 2"):
         evaluate(IdLists([[1, 2]], [[1.0, np.nan]]), RELEVANCE, ["RR"])
-    with pytest.raises(InputError, match="1 places do, first for query 0, item 2; if these are distances"):
+    with pytest.raises(InputError, match="1 place does, first for query 0, item 2; if these are distances"):
         evaluate(IdLists([[1, 2]], [[1.0, 2.0]]), RELEVANCE, ["RR"])
     with pytest.raises(DuplicateIdError, match="1 repeated items within a query's list, first query 0, item 2"):
         evaluate(IdLists([[2, -1, 2]], [[3.0, 2.0, 1.0]]), RELEVANCE, ["RR"])

@@ -153,9 +153,7 @@ def test_arguments_in_the_wrong_order_and_scores_that_are_no_numbers_are_told() 
     for first, second in ((relevance, ranking), (relevance, relevance), (ranking, ranking)):
         with pytest.raises(InputError, match="the ranking comes first and the relevance second; got R"):
             evaluate(first, second, ["RR"])  # type: ignore[arg-type]
-    with pytest.raises(
-        InputError, match=r"1 values are not numbers, first \(query, item, value\): \('q', 'a', 'x'\)"
-    ):
+    with pytest.raises(InputError, match=r"1 value is no number, first \(query, item, value\): \('q', 'a', 'x'\)"):
         evaluate({"q": {"a": "x"}}, one, ["RR"])  # type: ignore[dict-item]
 
 

@@ -181,8 +181,8 @@ RELEVANCE = Relevance.from_dict({0: {0: 1}})
     ("queries", "gallery", "options", "error", "words"),
     [
         ([[1.0, 2.0]], [[1.0, 2.0, 3.0]], {}, DimensionError, "have 2 dimensions and gallery_vectors 3"),
-        ([[1.0, np.nan]], [[1.0, 2.0]], {}, NonFiniteError, "query_vectors: 1 vectors hold NaN or infinity"),
-        ([[1.0, 1.0]], [[1.0, 2.0], [1e39, 0.0]], {}, NonFiniteError, "gallery_vectors: 1 vectors .* first 1"),
+        ([[1.0, np.nan]], [[1.0, 2.0]], {}, NonFiniteError, "query_vectors: 1 vector holds NaN or infinity"),
+        ([[1.0, 1.0]], [[1.0, 2.0], [1e39, 0.0]], {}, NonFiniteError, "gallery_vectors: 1 vector .* first 1"),
         ([[1.0, 1.0]], [[0.0, 0.0]], {}, ZeroVectorError, "gallery_vectors: 1 zero vectors"),
         ([[1e20, 1.0]], [[1e20, 0.0]], {"metric": "ip"}, NonFiniteError, "float32 cannot hold"),
         ([[1.0, 1.0]], [[1.0, 0.0]], {"metric": "dot"}, InputError, "metric='dot': one of cosine, ip, l2"),
@@ -193,7 +193,7 @@ RELEVANCE = Relevance.from_dict({0: {0: 1}})
         ([[1.0, 1.0]], [[1.0, 0.0]], {"query_ids": ["q"]}, InputError, "query_ids are str"),
         ([[1.0, 1.0]], [[1.0, 0.0]], {"query_ids": [5]}, InputError, "no query in common"),
         ([[1.0, 1.0]], [[1.0, 0.0]], {"gallery_ids": ["a"]}, InputError, "gallery_ids are str"),
-        ([[1.0, 1.0]], [[1.0, 0.0]], {"gallery_ids": [1, 2]}, InputError, "gallery_ids: 2 ids for 1 rows"),
+        ([[1.0, 1.0]], [[1.0, 0.0]], {"gallery_ids": [1, 2]}, InputError, "gallery_ids: 2 ids for 1 row"),
     ],
 )
 def test_refusals(queries: Any, gallery: Any, options: dict[str, Any], error: type[Exception], words: str) -> None:

@@ -216,7 +216,7 @@ class TestRefusedToWrite:
             ({"rank": [1, 2, 1, 2]}, "'rank': an ignored item has none, and every other has one"),
             ({"rank": [1, None, 1, None]}, "'rank': an ignored item has none, and every other has one"),
             ({"score": [np.inf, 0.1, 0.8, 0.7]}, "'score': 1 values are infinite"),
-            ({"score": [np.nan, 0.1, 0.8, 0.7]}, "'score': 1 values are missing or NaN"),
+            ({"score": [np.nan, 0.1, 0.8, 0.7]}, "'score': 1 value is missing or NaN"),
             ({"item": ["a", "b"]}, "columns must have one length"),
             ({"item": [1.5, 2.5, 3.5, 4.5]}, "'item': text or whole numbers are needed; got double"),
             ({"item": ["a", 2, "b", "c"]}, "'item': "),

@@ -140,7 +140,7 @@ def test_lines_of_a_run_in_any_order_are_sorted_by_score(tmp_path: Path) -> None
 def test_a_rank_column_that_contradicts_the_scores_is_noted(tmp_path: Path) -> None:
     ranking = Ranking.from_trec(written(tmp_path / "run", "q1 Q0 a 1 0.1 t\nq1 Q0 b 2 0.9 t\n"))
     assert [item for item, _ in ranking.listed("q1")] == ["b", "a"]
-    assert "contradicts the scores in 1 of 1 queries" in ranking.notes[0]
+    assert "contradicts the scores in 1 of 1 query" in ranking.notes[0]
     assert "distances" in ranking.notes[0]
 
 

@@ -39,7 +39,7 @@ def test_two_sets_of_labels() -> None:
 
 def test_ids_that_meet_must_be_said_to_be_one_set_or_two() -> None:
     given: dict[str, Any] = {"query_ids": ["a", "b"], "gallery_ids": ["b", "c"]}
-    with pytest.raises(InputError, match="1 ids in common, first: 'b'; say"):
+    with pytest.raises(InputError, match="1 id in common, first: 'b'; say"):
         Relevance.from_labels([1, 1], [1, 1], **given)
     assert ignored(Relevance.from_labels([1, 1], [1, 1], **given, shared_ids=True)) == {("b", "b")}
     apart = Relevance.from_labels([1, 1], [1, 1], **given, shared_ids=False)

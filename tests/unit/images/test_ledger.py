@@ -93,7 +93,7 @@ def test_entries_that_contradict_themselves(changes: dict[str, object], words: s
 def test_merging() -> None:
     later = replace(OUT, id="a.jpg")
     assert list(Ledger([USED]).merge(Ledger([OUT]))) == [USED, OUT]
-    with pytest.raises(DuplicateIdError, match=r"1 images are in both, first: 'a.jpg'"):
+    with pytest.raises(DuplicateIdError, match=r"1 image is in both, first: 'a.jpg'"):
         Ledger([USED, OUT]).merge(Ledger([later]))
     first = Ledger([USED, OUT])
     assert list(first.merge(Ledger([later]), replace=True)) == [later, OUT]

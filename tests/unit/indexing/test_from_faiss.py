@@ -201,7 +201,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, vectors: Vector
     vectors[42, 0] = np.nan
     flat.add(vectors)
     for metric in ("ip", "cosine"):
-        with pytest.raises(NonFiniteError, match=r"1 vectors are NaN or infinite: 42"):
+        with pytest.raises(NonFiniteError, match=r"1 vector is NaN or infinite: 42"):
             VectorIndex.from_faiss(written(flat, tmp_path), metric=metric)
 
 

@@ -96,7 +96,7 @@ def test_tiny_vectors_have_a_direction() -> None:
         ([["a"] * 8] * 2, InputError, r"dtype"),
         (np.full((2, 8), 1j), InputError, r"dtype complex128"),
         (np.full((2, 8), 2**24 + 1), InputError, r"16777217.*16777216"),
-        ([[1.0] * 8], InputError, r"2 ids for 1 vectors"),
+        ([[1.0] * 8], InputError, r"2 ids for 1 vector"),
     ],
 )
 def test_vectors_that_cannot_be_added(vectors: Any, error: type[Exception], message: str) -> None:
@@ -311,7 +311,7 @@ def test_fingerprint_is_that_of_ids_and_vectors_in_order() -> None:
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"did you mean 'hnsw'\? known: flat, hnsw, ivf"):
+    with pytest.raises(UnknownNameError, match=r"did you mean 'hnsw'\? known: faiss, flat, hnsw, hnswlib, ivf"):
         VectorIndex(engine="hsnw")
     with pytest.raises(InputError, match=r"must be one of cosine, ip, l2"):
         VectorIndex(metric="euclid")  # type: ignore[arg-type]
@@ -381,10 +381,10 @@ def test_lists_are_chosen_by_count() -> None:
     index = VectorIndex(engine="ivf")
     index.add(range(400), gaussian(400))
     assert (index.settings["nlist"], index.settings["nprobe"]) == (10, 10)
-    with pytest.raises(InputError, match=r"nprobe: got 11, but there are 10 lists"):
+    with pytest.raises(InputError, match=r"nprobe: got 11, but the index has 10 lists"):
         index.configure(nprobe=11)
     assert index.settings["nprobe"] == 10
-    with pytest.raises(InputError, match=r"nprobe: got 8, but there are 4 lists"):
+    with pytest.raises(InputError, match=r"nprobe: got 8, but the index has 4 lists"):
         VectorIndex(engine="ivf", nlist=4, nprobe=8)
 
 
@@ -463,7 +463,7 @@ def test_settings_come_as_a_mapping_or_as_keywords() -> None:
         ({"engine": ["flat"]}, r"engine: got \['flat'\] \(list\)"),
         ({"metric": ["ip"]}, r"metric: got \['ip'\] \(list\)"),
         ({"embedder": "pixels"}, "embedder: got str; give an EmbedderDescription"),
-        ({"dimension": 2**31}, "dimension: got 2147483648; FAISS takes up to"),
+        ({"dimension": 2**31}, "dimension: got 2147483648; engine 'flat' takes up to"),
     ],
 )
 def test_an_index_of_impossible_parts_is_refused(options: dict[str, Any], message: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from visual_search.errors import InputError, MissingDependencyError
-from visual_search.kernels import compiled, dispatch, plain, self_test
+from visual_search.kernels import _compiled, compiled, dispatch, plain, self_test
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +87,38 @@ def test_a_kernel_that_answers_wrongly_is_found_out(
     assert self_test.first_wrong(compiled) == name
     assert dispatch.active() == ("plain", f"the compiled {name} failed its self-test")
     assert len(caplog.messages) == 1
+
+
+def lacking(*_arguments: Any) -> Any:
+    raise AttributeError("module '_compiled' has no attribute 'this'")
+
+
+def other(*_arguments: Any) -> Any:
+    # What nanobind raises for arguments it does not know.
+    raise TypeError(
+        "count(): incompatible function arguments. The following argument types are supported:\n    1. ..."
+    )
+
+
+@pytest.mark.parametrize("stale", [lacking, other])
+@pytest.mark.parametrize("name", list(self_test.QUESTIONS))
+def test_a_module_built_from_other_sources_gives_way_with_one_message(
+    name: str, stale: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(compiled, name, stale)
+    chosen = dispatch.active()
+    assert chosen.name == "plain"
+    assert chosen.reason.startswith("the compiled kernels belong to another version of this package (")
+    assert "\n" not in chosen.reason
+    assert len(caplog.messages) == 1
+    assert "install again" in caplog.messages[0]
+
+
+def test_a_stale_module_is_an_error_where_compiled_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(dispatch.ENVIRONMENT_VARIABLE, "compiled")
+    monkeypatch.delattr(_compiled, "count_code_ranks")
+    with pytest.raises(MissingDependencyError, match="another version of this package .*install again"):
+        dispatch.active()
 
 
 def test_both_twins_know_the_answers() -> None:

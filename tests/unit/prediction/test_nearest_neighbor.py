@@ -197,7 +197,7 @@ def test_the_vocabulary_is_shared_by_batches() -> None:
     ("exclude", "error", "message"),
     [
         ("itself", InputError, r"None, 'self', or one iterable of ids per query"),
-        ([[]], InputError, r"1 entries for 2 queries"),
+        ([[]], InputError, r"1 entry for 2 queries"),
         (["img_000", "img_001"], InputError, r"an entry is a string"),
         ([["img_000"], ["img_0000", "x"]], UnknownIdError, r"2 ids are not in the index.*\('b', 'img_0000'\)"),
     ],

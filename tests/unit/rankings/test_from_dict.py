@@ -24,9 +24,9 @@ def test_ignored_pairs_and_grades() -> None:
 @pytest.mark.parametrize(
     ("run", "words"),
     [
-        ({"q": {"a": "0.9"}}, r"1 values are not numbers, first \(query, item, value\): \('q', 'a', '0.9'\)"),
-        ({"q": {"a": None, "b": 1.0}}, "not numbers"),
-        ({"q": ["a", "b"]}, "1 queries have no .* first: 'q' with a list"),
+        ({"q": {"a": "0.9"}}, r"1 value is no number, first \(query, item, value\): \('q', 'a', '0.9'\)"),
+        ({"q": {"a": None, "b": 1.0}}, "1 value is no number"),
+        ({"q": ["a", "b"]}, "1 query has no .* first: 'q' with a list"),
         ([("q", {"a": 1.0})], "list; a dictionary"),
         ({"q": {"a": 1.0, 2: 0.5}}, "strings or all integers|all strings"),
         ({1.5: {"a": 1.0}}, "ids must be strings or integers"),
@@ -51,5 +51,5 @@ def test_relevance_refusals() -> None:
         Relevance.from_dict({"q": {"a": float("nan")}})
     with pytest.raises(InputError, match="both judged and ignored"):
         Relevance.from_dict({"q": {"a": 1}}, ignored={"q": ["a"]})
-    with pytest.raises(InputError, match="ignored: 1 queries are not in the relevance, first: 'r'"):
+    with pytest.raises(InputError, match="ignored: 1 query is not in the relevance, first: 'r'"):
         Relevance.from_dict({"q": {"a": 1}}, ignored={"r": ["a"]})

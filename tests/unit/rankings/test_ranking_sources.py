@@ -135,7 +135,7 @@ def test_similarity_refusals() -> None:
         Ranking.from_similarity([[1.0, np.nan, 3.0, 2.0]], k=2)
     with pytest.raises(NonFiniteError):
         Ranking.from_similarity([[1.0, np.nan]])
-    with pytest.raises(InputError, match="3 ids for 1 rows"):
+    with pytest.raises(InputError, match="3 ids for 1 row"):
         Ranking.from_similarity([[1.0, 2.0]], query_ids=["a", "b", "c"])
     with pytest.raises(InputError, match="matrix"):
         Ranking.from_similarity([1.0, 2.0])
@@ -176,7 +176,7 @@ def test_parquet_and_other_column_names(tmp_path: Path) -> None:
 def test_what_tables_are_refused_for() -> None:
     with pytest.raises(InputError, match="never floats"):
         Ranking.from_frame({**COLUMNS, "item": [1.0, 2.0, 3.0]})
-    with pytest.raises(InputError, match="empty in 1 rows, first: 1"):
+    with pytest.raises(InputError, match="empty in 1 row, first: 1"):
         Ranking.from_frame({**COLUMNS, "score": [0.5, None, 0.1]})
     with pytest.raises(InputError, match="numbers are needed"):
         Ranking.from_frame({**COLUMNS, "score": ["a", "b", "c"]})

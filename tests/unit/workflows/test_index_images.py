@@ -104,7 +104,7 @@ def test_other_rules_or_another_embedder_begin_anew(pictures: Path, tmp_path: Pa
 def test_nothing_usable_is_an_error_with_reasons(tmp_path: Path) -> None:
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "a.jpg").write_text("words")
-    with pytest.raises(InputError, match=r"none of 1 files could be used.*a\.jpg: not an image"):
+    with pytest.raises(InputError, match=r"none of 1 file could be used.*a\.jpg: not an image"):
         index_images(tmp_path / "pictures", tmp_path / "index", embedder="pixels")
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.draws import weighted_inverse_ranks
 from visual_search.evaluation.measures.measure import EmptyRule, Measure
@@ -110,7 +111,8 @@ class ERR(Measure):
             highest = number_text(float(positions.judged_grades.max()))
             first = positions.queries[int(positions.query_of_judged[beyond[0]])]
             raise InputError(
-                f"{self}: {beyond.size} grades are above max_grade, up to {highest}, first for query {first!r}; "
+                f"{self}: {counted(beyond.size, 'grade is', 'grades are')} above max_grade, up to "
+                f"{highest}, first for query {first!r}; "
                 f"give the highest grade of the scale, as in ERR(max_grade={highest})"
             )
 
@@ -135,7 +137,10 @@ def _several(
     starts = np.append(positions.group_starts, len(stops))
     alike: dict[tuple[int, bytes], list[int]] = {}
     for place, group in enumerate(chosen.tolist()):
-        mine = np.sort(stops[starts[group] : starts[group + 1]])
+        mine = stops[starts[group] : starts[group + 1]]
+        if positions.counts is not None:
+            mine = np.repeat(mine, positions.counts[starts[group] : starts[group + 1]])
+        mine = np.sort(mine)
         alike.setdefault((int(groups.size[group]), mine[mine > 0].tobytes()), []).append(place)
     sums = np.empty(len(chosen))
     for (n, packed), places in alike.items():

@@ -13,6 +13,7 @@ from visual_search.evaluation.measures.measure import EmptyRule, Measure
 from visual_search.evaluation.measures.parameters import choice, cutoff, threshold
 from visual_search.evaluation.measures.sums import discount_sum
 from visual_search.evaluation.positions import Positions
+from visual_search.formats.ragged import offsets_of
 
 __all__ = ["DCG", "nDCG"]
 
@@ -57,14 +58,26 @@ class _Discounted(Measure):
         return positions.sum_by_query(query, groups.total[inside] / size * discount_sum(above, last))
 
     def _ideal(self, positions: Positions) -> FloatArray:
-        query = positions.query_of_judged
-        place = np.arange(len(query)) - positions.judged_offsets[query]
-        grades = positions.judged_grades
-        if self.k is not None:
-            inside = place < self.limits(positions)[query]
-            query, place, grades = query[inside], place[inside], grades[inside]
-        terms = _gains(grades, self.gain, self.rel) * discount_sum(place, place + 1)
+        query, first, last, grades = self._ideal_runs(positions)
+        terms = _gains(grades, self.gain, self.rel) * discount_sum(first, last)
         return positions.sum_by_query(query, terms)
+
+    def _ideal_runs(self, positions: Positions) -> tuple[Int64Array, Int64Array, Int64Array, FloatArray]:
+        """Query, place before the first, last place and grade of the judged items above the cut, by falling grade."""
+        if positions.judged_counts is not None:
+            query, running = positions.query_of_judged, offsets_of(positions.judged_counts)
+            before = running[positions.judged_offsets[:-1]][query]
+            first, last = running[:-1] - before, running[1:] - before
+            if self.k is not None:
+                limit = self.limits(positions)[query]
+                first, last = np.minimum(first, limit), np.minimum(last, limit)
+            return query, first, last, positions.judged_grades
+        begins, counts = positions.judged_offsets[:-1], np.diff(positions.judged_offsets)
+        if self.k is not None:
+            counts = np.minimum(counts, self.limits(positions))
+        query = np.repeat(np.arange(len(counts)), counts)
+        place = np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+        return query, place, place + 1, positions.judged_grades[begins[query] + place]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +160,8 @@ class nDCG(_Discounted):  # noqa: N801 - the field writes it so, and the class i
 
     Convention
     ----------
-    Undefined for a query in which no judged item has a gain.
+    Undefined for a query in which no judged item has a gain. Under ``linear`` and ``exponential`` a grade between 0
+    and 1 is a gain like any other, so that a query may have a value here while R = 0, and other measures have none.
 
     How to read it
     --------------

@@ -30,8 +30,9 @@ class Judged(Measure):
 
     Convention
     ----------
-    Ignored items are not in the list. A query without relevant items is counted; an empty list is undefined (0 of
-    0).
+    Ignored items are not in the list. A query without relevant items is counted. An empty list is counted as 0,
+    though it is 0 of 0: nobody has judged anything of what was shown, and a query that a run lacks must not raise its
+    coverage. A micro average, which sums what was shown, gets nothing from it.
 
     How to read it
     --------------
@@ -69,4 +70,4 @@ class Judged(Measure):
         limits = self.limits(positions)
         inside = np.clip(limits[groups.query] - groups.above, 0, groups.size)
         judged = positions.sum_by_query(groups.query, groups.total / groups.size * inside)
-        return judged, np.minimum(limits, positions.lengths)
+        return judged, self.retrieved(positions)

@@ -84,6 +84,7 @@ class ListMeasure(Measure):
         return super().pairs(positions, ties)
 
     def _over_orders(self, positions: Positions, ties: TieRule) -> tuple[FloatArray, FloatArray]:
+        positions = positions.one_by_one()
         values, defined = np.zeros(len(positions)), np.zeros(len(positions))
         for row in range(len(positions)):
             judged = positions.judged_grades[slice(*positions.judged_offsets[row : row + 2])]

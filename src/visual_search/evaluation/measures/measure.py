@@ -200,6 +200,14 @@ class Measure(ABC):
             return float(values.numerator[kept].sum() / values.denominator[kept].sum())
         return float(np.median(values.value[kept]) if self.average == "median" else values.value[kept].mean())
 
+    def retrieved(self, positions: Positions) -> Int64Array:
+        """How many items each list has down to its limit, for division: 1 for an empty list, whose quotient is 0.
+
+        A micro average sums the real numbers instead, so that an empty list adds nothing to it.
+        """
+        count = np.minimum(self.limits(positions), positions.lengths)
+        return count if self.average == "micro" else np.maximum(count, 1)
+
     def limits(self, positions: Positions) -> Int64Array:
         """The rank down to which each list is read, int64 of shape (n,)."""
         if self.depth is None:

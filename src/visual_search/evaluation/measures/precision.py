@@ -46,7 +46,9 @@ class Precision(Measure):
 
     Convention
     ----------
-    A query without relevant items scores 0 and is counted. Over ``retrieved`` an empty list is undefined (0 of 0).
+    A query without relevant items scores 0 and is counted. Over ``retrieved`` an empty list scores 0 and is
+    counted too, though it is 0 of 0: what returns nothing has shown nothing relevant. A micro average, which sums
+    what was retrieved, gets nothing from it.
     Over ``last``, a relevant item that is not in the list counts as beyond k.
     ``Precision(denominator=min)@k`` reads as ``Recall(denominator=min)@k``, whose formula it is.
 
@@ -100,7 +102,7 @@ class Precision(Measure):
         limits = self.limits(positions)
         if self.denominator == "last":
             return _down_to_last(positions, limits, self.rel), np.ones(len(positions))
-        below = limits if self.denominator == "k" else np.minimum(limits, positions.lengths)
+        below = limits if self.denominator == "k" else self.retrieved(positions)
         return expected_hits(positions, limits, self.rel), below
 
 

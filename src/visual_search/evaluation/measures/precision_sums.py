@@ -48,8 +48,15 @@ def precision_sums(groups: TieGroups, inside: Int64Array) -> FloatArray:
     -------
     float64 array of shape (groups,)
     """
-    slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
-    return groups.relevant / groups.size * rising_over_rank(groups.before + 1, slope, groups.above, inside)
+    # A group of one item gives the quotient itself; most rankings have few others.
+    sums = np.where(inside > 0, (groups.before + 1) / (groups.above + 1), 0.0)
+    several = np.flatnonzero(groups.size > 1)
+    if len(several):
+        some = groups.where(several)
+        slope = (some.relevant - 1) / (some.size - 1)
+        rising = rising_over_rank(some.before + 1, slope, some.above, inside[several])
+        sums[several] = some.relevant / some.size * rising
+    return sums
 
 
 def rising_over_rank(start: AnyNumbers, slope: FloatArray, above: Int64Array, count: Int64Array) -> FloatArray:

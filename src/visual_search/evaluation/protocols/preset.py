@@ -14,11 +14,14 @@ from visual_search.errors import InputError
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.positions import Positions
-from visual_search.evaluation.ties import TieRule
+from visual_search.evaluation.ties import AnyTies
 
-__all__ = ["ListKind", "Preset"]
+__all__ = ["WHOLE_LIST", "ListKind", "Preset"]
 
 ListKind: TypeAlias = Literal["as given", "float32", "positive"]
+
+# Families that torchmetrics, whose rule "positive" is, computes from all scores.
+WHOLE_LIST = frozenset({"HitRate", "RPrecision", "nDCG"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,9 @@ class Preset:
         What a query that the ranking lacks is.
     lists : {"as given", "float32", "positive"}
         What the scores are before ties are looked for: as they came, rounded to float32, or only those above 0
-        (hit rates excepted).
+        (for the families in ``WHOLE_LIST`` as they came).
+    truth : {"relevance", "neighbors"}
+        What it compares with: judged relevance, or exact neighbours.
     exclusions : str
         What the relevance must mark as ignored; a preset cannot know it.
     why : str
@@ -56,13 +61,14 @@ class Preset:
     used_by: str
     measures: tuple[str, ...]
     k_values: tuple[int, ...]
-    ties: TieRule
+    ties: AnyTies
     exclusions: str
     why: str
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
     empty: Literal["by measure", "zero", "left out"] = "by measure"
     missing: Literal["empty list", "left out"] = "empty list"
     lists: ListKind = "as given"
+    truth: Literal["relevance", "neighbors"] = "relevance"
 
     def measures_at(self, k_values: Sequence[int] | None = None) -> tuple[Measure, ...]:
         """The field's measures at the given cut-offs, or at its usual ones.
@@ -96,7 +102,7 @@ class Preset:
 
     def list_kind(self, measure: Measure) -> ListKind:
         """Which list a measure reads."""
-        return "as given" if self.lists == "positive" and measure.name == "HitRate" else self.lists
+        return "as given" if self.lists == "positive" and measure.name in WHOLE_LIST else self.lists
 
     def left_out(self, positions: Positions) -> npt.NDArray[np.bool_]:
         """Queries that enter no mean, bool of shape (n,)."""

@@ -228,17 +228,42 @@ _ALL: tuple[Preset, ...] = (
     Preset(
         name="torchmetrics",
         used_by="torchmetrics' retrieval metrics (from 1.7.4)",
-        measures=("AP(denominator=found)@{k}", "Recall@{k}", "Precision@{k}", "RR@{k}", "nDCG@{k}", "HitRate@{k}"),
+        measures=(
+            "AP(denominator=found)@{k}",
+            "Recall@{k}",
+            "Precision@{k}",
+            "RR@{k}",
+            "nDCG(ties=expected)@{k}",
+            "HitRate@{k}",
+        ),
         k_values=(1, 5, 10),
-        defaults={"AP": {"denominator": "found"}},
+        defaults={"AP": {"denominator": "found"}, "nDCG": {"ties": "expected"}},
         ties="listed",
         empty="zero",
         lists="positive",
         exclusions="none",
         why=(
             "AP is divided by the relevant items found; items with a score of 0 or below are taken out of the"
-            " list, except for hit rates, so that negative cosines score 0; queries without relevant items "
-            "count 0 by default"
+            " list, except for hit rates, nDCG and RPrecision, so that negative cosines score 0; nDCG averages "
+            "over ties; queries without relevant items count 0 by default"
+        ),
+    ),
+    Preset(
+        name="ann",
+        used_by="the recall of an approximate nearest-neighbour index",
+        measures=(
+            "NeighborRecall(ties=exact)@{k}",
+            "NeighborRecall(ties=exact,average=minimum)@{k}",
+            "LowNeighborRecall(below=0.9,ties=exact)@{k}",
+        ),
+        k_values=(10,),
+        ties="exact",
+        truth="neighbors",
+        exclusions="none",
+        why=(
+            "what was returned is compared with the exact neighbours under a stated metric, not with relevance; an "
+            "item as far as the k-th counts as one of them; the mean stands beside the worst query and the share of "
+            "queries below .9, which it hides"
         ),
     ),
 )

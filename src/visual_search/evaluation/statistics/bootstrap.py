@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
 
@@ -197,6 +198,7 @@ def _check(numerators: FloatArray, denominators: FloatArray) -> None:
     wrong = np.flatnonzero(~(np.isfinite(numerators) & np.isfinite(denominators)).all(axis=1))
     if wrong.size:
         raise InputError(
-            f"numerators or denominators are not finite for {wrong.size} queries, first rows {wrong[:5].tolist()}; "
+            "numerators or denominators are not finite for "
+            f"{counted(wrong.size, 'query', 'queries')}, first rows {wrong[:5].tolist()}; "
             "a query whose value is undefined has 0 in both"
         )

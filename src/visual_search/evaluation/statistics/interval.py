@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.folds import group_codes
 
@@ -107,5 +108,8 @@ def resampling_groups(groups: Sequence[object] | None, count: int) -> tuple[Int6
     else:
         codes, unit = group_codes(list(groups)), "groups"
     if len(codes) != count:
-        raise InputError(f"groups has {len(codes)} entries; there are {count} queries, and each needs one")
+        raise InputError(
+            f"groups has {counted(len(codes), 'entry', 'entries')}; one is needed for each of "
+            f"{counted(count, 'query', 'queries')}"
+        )
     return codes, int(codes.max()) + 1 if count else 0, unit

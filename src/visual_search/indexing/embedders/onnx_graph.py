@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.indexing.embedders.onnx_options import Layout, OnnxOptions, Pool
 
@@ -80,7 +81,8 @@ def image_input(inputs: Sequence[Any], options: OnnxOptions, *, what: str) -> Im
     channels, height, width = rest if layout == "nchw" else (rest[2], *rest[:2])
     if channels not in (None, 1, 3):
         raise InputError(
-            f"{what}: input {chosen.name!r} has shape {chosen.shape}; as {layout} that is {channels} channels"
+            f"{what}: input {chosen.name!r} has shape {chosen.shape}; as {layout} that is "
+            f"{counted(channels, 'channel', 'channels')}"
         )
     return ImageInput(
         chosen.name,

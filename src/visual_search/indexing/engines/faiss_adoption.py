@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, NonFiniteError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
 from visual_search.indexing.engines.contract import METRICS, Engine, Metric
@@ -115,7 +116,10 @@ def _names(own: Int64Array, ids: Iterable[Any] | Mapping[int, Any] | None, path:
         return Ids([ids[number] for number in own.tolist()], what="ids")
     listed: list[Id] = list(Ids(ids, what="ids"))
     if len(listed) != len(own):
-        raise InputError(f"ids: {len(listed)} ids, but {path} holds {len(own)} vectors; give one id to each")
+        raise InputError(
+            f"ids: {counted(len(listed), 'id', 'ids')}, but {path} holds "
+            f"{counted(len(own), 'vector', 'vectors')}; give one id to each"
+        )
     if not np.array_equal(np.sort(own), np.arange(len(own))):
         raise InputError(
             f"ids: {path} numbers its vectors itself ({first_few(own.tolist(), 3)}), so a list cannot say which id "
@@ -135,7 +139,9 @@ def _check_vectors(engine: Engine, names: Ids, rows: Int64Array, path: Path) -> 
             off = np.isfinite(squared) & (np.abs(np.sqrt(squared) - 1) > _UNIT_WITHIN)
             uneven += names.take((np.flatnonzero(off) + start).tolist())
     if broken:
-        raise NonFiniteError(f"{path}: {len(broken)} vectors are NaN or infinite: {first_few(broken)}")
+        raise NonFiniteError(
+            f"{path}: {counted(len(broken), 'vector is', 'vectors are')} NaN or infinite: {first_few(broken)}"
+        )
     if uneven:
         raise InputError(
             f"metric: 'cosine' needs unit vectors, and {len(uneven)} in {path} are not: {first_few(uneven)}; "

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError
 from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
@@ -147,7 +148,10 @@ class FlatEngine(FaissEngine):
         engine = cls(dimension=structure.d, metric=metric, settings=settings)
         engine._check_structure(structure, (faiss.IndexFlat,), path)
         if rows is not None and len(rows) != structure.ntotal:
-            raise FileFormatError(f"{path}: {structure.ntotal} vectors but {len(rows)} ids in its id map")
+            raise FileFormatError(
+                f"{path}: {counted(structure.ntotal, 'vector', 'vectors')} but "
+                f"{counted(len(rows), 'id', 'ids')} in its id map"
+            )
         engine._hold(structure, FaissRows(np.arange(structure.ntotal) if rows is None else rows))
         return engine
 

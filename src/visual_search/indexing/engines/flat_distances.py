@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.indexing.engines.faiss_search import search_with
+
 __all__ = ["nearest_by_distance", "squared_norms", "stored_vectors"]
 
 Int64Array = npt.NDArray[np.int64]
@@ -72,7 +74,7 @@ def nearest_by_distance(
     if again.size:
         # A selector, even one that takes all, sends FAISS down the path that sums pair by pair.
         everything = faiss.SearchParameters(sel=faiss.IDSelectorAll())
-        values[again], positions[again] = structure.search(queries[again], k, params=everything)
+        values[again], positions[again] = search_with(structure, queries[again], k, everything)
     doubtful = found & (values < trusted_from[:, None])
     doubtful[again] = False
     _compute_again(stored_vectors(structure), queries, values, positions, doubtful)

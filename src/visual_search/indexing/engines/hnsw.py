@@ -9,12 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, UnknownIdError, first_few
 from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
 from visual_search.indexing.engines.faiss_files import read_faiss, unwrapped, write_with_rows
 from visual_search.indexing.engines.faiss_rows import FaissRows
+from visual_search.indexing.engines.faiss_search import search_with
 from visual_search.indexing.engines.flat_distances import stored_vectors
 from visual_search.indexing.engines.settings import Setting
 from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
@@ -160,15 +162,13 @@ class HnswEngine(FaissEngine):
         asked = faiss.SearchParametersHNSW(efSearch=min(width, max(k, len(self._rows))))
         if self._selector is not None:
             asked.sel = self._selector
-        found: tuple[Vectors, Int64Array] = self._structure.search(queries, k, params=asked)
-        return found
+        return search_with(self._structure, queries, k, asked)
 
     def _look_at_all(self, queries: Vectors, k: int, _width: int) -> tuple[Vectors, Int64Array]:
         import faiss
 
         asked = faiss.SearchParameters(sel=self._selector or faiss.IDSelectorAll())
-        found: tuple[Vectors, Int64Array] = self._storage.search(queries, k, params=asked)
-        return found
+        return search_with(self._storage, queries, k, asked)
 
     def save(self, path: Path) -> None:
         """Write one FAISS file; a tombstone of row r carries the id -1 - r."""
@@ -198,7 +198,10 @@ class HnswEngine(FaissEngine):
             raise FileFormatError(f"{path}: its graph has m={links}, but m={engine.settings['m']} was asked for")
         known = np.arange(structure.ntotal) if rows is None else rows
         if len(known) != structure.ntotal:
-            raise FileFormatError(f"{path}: {structure.ntotal} vectors but {len(known)} ids in its id map")
+            raise FileFormatError(
+                f"{path}: {counted(structure.ntotal, 'vector', 'vectors')} but "
+                f"{counted(len(known), 'id', 'ids')} in its id map"
+            )
         dead = np.flatnonzero(known < 0)
         engine._hold(structure, FaissRows(np.where(known < 0, -1 - known, known)), dead)
         return engine

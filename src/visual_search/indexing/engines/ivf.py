@@ -9,12 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, FileFormatError, InputError, NotTrainedError
 from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
 from visual_search.indexing.engines.faiss_files import read_faiss, write_faiss
 from visual_search.indexing.engines.faiss_rows import FaissRows
+from visual_search.indexing.engines.faiss_search import search_with
 from visual_search.indexing.engines.settings import Setting
 from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
 
@@ -82,7 +84,9 @@ class IvfEngine(FaissEngine):
     @staticmethod
     def _check_probes(probes: int, lists: int) -> None:
         if lists and probes > lists:
-            raise InputError(f"nprobe: got {probes}, but there are {lists} lists; nprobe may be 1..{lists}")
+            raise InputError(
+                f"nprobe: got {probes}, but the index has {counted(lists, 'list', 'lists')}; nprobe may be 1..{lists}"
+            )
 
     def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change ``nprobe``."""
@@ -183,7 +187,7 @@ class IvfEngine(FaissEngine):
         import faiss
 
         asked = faiss.SearchParametersIVF(nprobe=self._settings["nprobe"])
-        values, rows = self._structure.search(queries, k, params=asked)
+        values, rows = search_with(self._structure, queries, k, asked)
         return in_order(rows, scores_from(self._metric, values, rows))
 
     def save(self, path: Path) -> None:
@@ -208,7 +212,8 @@ class IvfEngine(FaissEngine):
         engine._check_structure(structure, (faiss.IndexIVFFlat,), path)
         if structure.is_trained and structure.nlist != engine.settings["nlist"]:
             raise FileFormatError(
-                f"{path}: {structure.nlist} lists, but nlist={engine.settings['nlist']} was asked for"
+                f"{path}: {counted(structure.nlist, 'list', 'lists')}, but "
+                f"nlist={engine.settings['nlist']} was asked for"
             )
         try:
             engine._rows = FaissRows(np.sort(stored_ids(structure)))

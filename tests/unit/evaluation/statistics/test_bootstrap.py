@@ -155,5 +155,5 @@ def test_inputs_that_do_not_fit() -> None:
         bootstrap_ratios(np.zeros((3, 1)), np.zeros((3, 2)))
     with pytest.raises(InputError, match=r"first rows \[1\]"):
         bootstrap_ratios(np.array([[0.0], [np.nan]]), np.ones((2, 1)))
-    with pytest.raises(InputError, match="groups has 1 entries; there are 2 queries"):
+    with pytest.raises(InputError, match="groups has 1 entry; one is needed for each of 2 queries"):
         bootstrap_mean(np.zeros(2), groups=["a"])

@@ -1,0 +1,136 @@
+"""Full rankings by Hamming distance where label sets tell what is relevant: histograms instead of pairs.
+
+A query has at most bits + 1 distances. How many codes are at each, and how many of them have each grade, is all that
+a measure is a function of, ties included; no pair is ever written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.errors import InputError, first_few
+from visual_search.evaluation.full_rankings import Asked, measured_in_parts
+from visual_search.evaluation.measures.measure import MeasureValues
+from visual_search.evaluation.positions import Positions
+from visual_search.evaluation.result import Result
+from visual_search.formats.ragged import offsets_of
+from visual_search.ground_truth.shared_labels import SharedLabels
+from visual_search.ids import Ids
+from visual_search.kernels.dispatch import kernels
+from visual_search.kernels.threads import thread_count
+
+__all__ = ["check_rows", "evaluate_labelled", "label_positions"]
+
+Codes: TypeAlias = npt.NDArray[np.uint64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+# Cells of the histograms that are in memory at a time for each thread, 8 MiB.
+_CELLS = 1 << 20
+
+
+def evaluate_labelled(queries: Codes, gallery: Codes, labels: SharedLabels, asked: Asked) -> Result:
+    """Measure the ranking of all codes of a gallery for each query.
+
+    Parameters
+    ----------
+    queries, gallery : uint64 arrays of shape (n, words) and (m, words)
+        Codes in the order of the labels.
+    labels : SharedLabels
+        What the right answers are.
+    asked : Asked
+        What to measure.
+    """
+    bounds = _bounds(queries, gallery, labels)
+
+    def each_part(values: Callable[[Positions], list[MeasureValues]]) -> list[list[MeasureValues]]:
+        def measured(part: int) -> list[MeasureValues]:
+            return values(label_positions(queries, gallery, labels, bounds[part], bounds[part + 1]))
+
+        with ThreadPoolExecutor(thread_count()) as pool:
+            return list(pool.map(measured, range(len(bounds) - 1)))
+
+    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked)
+
+
+def _bounds(queries: Codes, gallery: Codes, labels: SharedLabels) -> list[int]:
+    """Parts of the queries: small enough for memory, and as many as there are threads."""
+    cells = (64 * gallery.shape[1] + 1) * _levels(labels)
+    step = max(min(_CELLS // cells, -(-len(queries) // (4 * thread_count()))), 1)
+    return [*range(0, max(len(queries), 1), step), len(queries)]
+
+
+def _levels(labels: SharedLabels) -> int:
+    return 64 * labels.query_words.shape[1] + 1 if labels.rule == "number shared" else 2
+
+
+def label_positions(queries: Codes, gallery: Codes, labels: SharedLabels, first: int, last: int) -> Positions:
+    """Positions of the queries first .. last; a hit stands for all items of one distance and grade."""
+    part = slice(first, last)
+    counts = kernels().count_labelled_codes(
+        queries[part],
+        gallery,
+        labels.query_words[part],
+        labels.item_words,
+        rule=labels.rule,
+        own=labels.own[part],
+        levels=_levels(labels),
+        threads=1,
+    )
+    return _positions(labels, first, last, counts)
+
+
+def _positions(labels: SharedLabels, first: int, last: int, counts: Int64Array | None) -> Positions:
+    """Positions from histograms of shape (queries, distances, grades); without hits where there are none."""
+    n = last - first
+    own = labels.own[first:last] >= 0
+    lengths = np.where(own, len(labels.items) - 1, len(labels.items))
+    histogram = np.zeros((n, 1, 2), dtype=np.int64) if counts is None else counts
+    level = histogram.sum(axis=2)
+    nearer = np.cumsum(level, axis=1) - level
+    query, distance, grade = np.nonzero(histogram[:, :, 1:])
+    judged = histogram.sum(axis=1)[:, :0:-1]  # by falling grade
+    judged_query, below = np.nonzero(judged)
+    return Positions(
+        queries=Ids(labels.queries[first:last], what="queries"),
+        offsets=offsets_of(np.bincount(query, minlength=n)),
+        grades=(grade + 1).astype(np.float64),
+        above=nearer[query, distance],
+        tied=level[query, distance],
+        lengths=lengths,
+        judged_offsets=offsets_of(np.bincount(judged_query, minlength=n)),
+        judged_grades=(judged.shape[1] - below).astype(np.float64),
+        ignored=own.astype(np.int64),
+        missing=np.zeros(n, dtype=np.bool_),
+        unjudged_queries=(),
+        cut_ties=np.zeros(n, dtype=np.bool_),
+        gallery=len(labels.items),
+        places=None,
+        counts=histogram[query, distance, grade + 1],
+        judged_counts=judged[judged_query, below],
+    )
+
+
+def check_rows(labels: SharedLabels, queries: Ids, items: Ids) -> None:
+    """Refuse labels that are not those of the codes, whose ids these are.
+
+    Raises
+    ------
+    InputError
+        Another number of rows, or ids that are not the same in the same order.
+    """
+    for mine, given, side in ((labels.queries, queries, "query"), (labels.items, items, "gallery")):
+        if len(given) != len(mine):
+            raise InputError(
+                f"{side}_codes has {len(given)} rows and the labels {len(mine)}; one row each, in order"
+            )
+        if given != mine:
+            wrong = [pair for pair in zip(given, mine, strict=True) if pair[0] != pair[1]]
+            raise InputError(
+                f"{side}_ids are not those of the labels, in {len(wrong)} rows, first (code, label): "
+                f"{first_few(wrong, 3)}; give both the same ids in the same order"
+            )
