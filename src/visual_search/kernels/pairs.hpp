@@ -72,8 +72,14 @@ struct Pairs {
 template <class T>
 VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric,
                                              const std::vector<std::uint32_t>& order) {
+    constexpr std::size_t ahead = 4, line = 64;
     std::vector<double> terms(pairs.d);
-    for (const std::uint32_t i : order) {
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        if (at + ahead < order.size()) {
+            const T* const soon = pairs.gallery + std::size_t(pairs.rows[order[at + ahead]]) * pairs.d;
+            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) __builtin_prefetch(soon + i);
+        }
+        const std::uint32_t i = order[at];
         pairs.distances[i] = distance_in(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,
                                          pairs.queries + std::size_t(pairs.query_of[i]) * pairs.d, pairs.d, terms.data());
     }
