@@ -31,7 +31,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # Beyond these norms float32 squares may overflow or vanish.
 _RANGE = (1e-15, 1e15)
-# Numbers of a portion: codes that the last cache holds, and less where there are float32 and float64 copies beside them.
+# Numbers of a portion: codes that the last cache holds; fewer where float32 and float64 copies stand beside them.
 _PORTION = 1 << 23
 _COPIED_PORTION = 1 << 20
 

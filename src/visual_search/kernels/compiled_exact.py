@@ -13,7 +13,15 @@ from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQuerie
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.threads import in_threads, thread_count
 
-__all__ = ["PROCESSORS", "RowScreen", "best_processor", "fast_screen", "pack_rows", "pair_distances"]
+__all__ = [
+    "PROCESSORS",
+    "RowScreen",
+    "best_processor",
+    "fast_screen",
+    "multiply_registers",
+    "pack_rows",
+    "pair_distances",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -34,6 +42,17 @@ def best_processor() -> int:
 def fast_screen() -> bool:
     """Whether this processor multiplies int8 faster than float32."""
     return best_processor() > 0
+
+
+def multiply_registers(rounds: int) -> int:
+    """Multiply so many registers of bytes in this thread, for measuring.
+
+    Returns
+    -------
+    int
+        Operations of a round; 0 where no instruction is known to be fast.
+    """
+    return _compiled.multiply_registers(rounds)
 
 
 def pair_distances(
@@ -81,8 +100,8 @@ def pack_rows(
     panels = -(-len(rows) // PANEL_ROWS)
 
     def some(part: int) -> None:
-        span = (min(len(rows), panels * at // count * PANEL_ROWS) for at in (part, part + 1))
-        _compiled.pack_rows(rows, centre, growth(rows.shape[1]), *span, kind, *packed.arrays)
+        first, last = (min(len(rows), panels * at // count * PANEL_ROWS) for at in (part, part + 1))
+        _compiled.pack_rows(rows, centre, growth(rows.shape[1]), first, last, kind, *packed.arrays)
 
     in_threads(some, count)
     return packed

@@ -11,6 +11,7 @@
 #include "arrays.hpp"
 #include "pack.hpp"
 #include "pairs.hpp"
+#include "peak.hpp"
 #include "screen.hpp"
 
 namespace nb = nanobind;
@@ -154,6 +155,7 @@ void bind_exact(nb::module_& module) {
              "growth"_a, "room"_a, "first"_a, "last"_a)
         .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert(), "processor"_a)
         .def("candidates", &RowScreen::candidates);
+    module.def("multiply_registers", &multiply_registers, "rounds"_a, nb::call_guard<nb::gil_scoped_release>());
     module.def("processor", [] { return static_cast<int>(processor()); });
 }
 

@@ -58,8 +58,9 @@ class PackedRows:
         """Room for rows; what fills the last panel can be of no answer."""
         room = -(-count // PANEL_ROWS) * PANEL_ROWS
         codes = np.empty(room * -(-dimension // 4) * 4, dtype=np.int8)
-        floats = [np.empty(room, dtype=np.float32) for _ in range(4)]
-        packed = cls(count, dimension, codes, *floats, np.empty(room, dtype=np.int32))
+        half_square, inverse, error, length = (np.empty(room, dtype=np.float32) for _ in range(4))
+        bias = np.empty(room, dtype=np.int32)
+        packed = cls(count, dimension, codes, half_square, inverse, error, length, bias)
         for array in packed.arrays:
             array[len(array) // room * (room - PANEL_ROWS) :] = 1
         return packed

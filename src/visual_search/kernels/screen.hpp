@@ -74,7 +74,7 @@ class QueryScreen {
         if (!(found.lower <= limit_)) return false;
         candidates_.push_back(found);
         const bool fell = lower_limit(found.upper);
-        if (candidates_.size() >= options_.room) make_room();
+        if (candidates_.size() >= enough_) make_room();
         return fell || full_;
     }
 
@@ -91,7 +91,7 @@ class QueryScreen {
     bool lower_limit(double upper) {
         if (!(upper < kth_)) return false;
         uppers_.push_back(upper);
-        return uppers_.size() >= options_.k + std::max<std::size_t>(8, options_.k / 4) && part_uppers();
+        return uppers_.size() >= options_.k + std::max<std::size_t>(8, options_.k / 2) && part_uppers();
     }
 
     bool part_uppers() {
@@ -110,11 +110,12 @@ class QueryScreen {
         candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), beyond), candidates_.end());
     }
 
-    // More than half of the room still taken: another way is better for this query.
+    // Often enough that memory stays small. More than half of the room still taken: another way is better for this query.
     void make_room() {
         drop();
         full_ = candidates_.size() > options_.room / 2;
         if (full_) candidates_ = {};
+        enough_ = std::min(options_.room, std::max(enough_, 2 * candidates_.size()));
     }
 
     Question question_;
@@ -123,6 +124,7 @@ class QueryScreen {
     std::vector<double> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();
     double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
+    std::size_t enough_ = std::min(options_.room, 4 * options_.k + 64);
     bool full_ = false;
 };
 
