@@ -173,7 +173,7 @@ def _all_distances(block: npt.NDArray[Any], query: npt.NDArray[Any], metric: str
         differ = np.unpackbits(block ^ query, axis=1).sum(axis=1, dtype=np.int64)
         if metric == "hamming":
             counts: FloatArray = differ.astype(np.float64)
-        return counts
+            return counts
         either = np.unpackbits(block | query, axis=1).sum(axis=1, dtype=np.int64)
         jaccard: FloatArray = differ / np.maximum(either, 1)
         return jaccard
