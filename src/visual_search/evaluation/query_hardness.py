@@ -1,10 +1,4 @@
-r"""How hard a query is for any index, from the distances of its exact neighbours.
-
-.. [1] E. Levina, P. Bickel, Maximum likelihood estimation of intrinsic dimension, NIPS 2004.
-.. [2] L. Amsaleg, O. Chelly, T. Furon, S. Girard, M. Houle, K. Kawarabayashi, M. Nett, Estimating local intrinsic
-   dimensionality, KDD 2015.
-.. [3] J. He, S. Kumar, S. Chang, On the difficulty of nearest neighbor search, ICML 2012.
-"""
+"""How hard a query is for any index, from the distances of its exact neighbours."""
 
 from __future__ import annotations
 
@@ -93,6 +87,13 @@ def query_hardness(
     --------------
     Compare queries of one truth. An index mostly loses where the dimension is high and the contrast low; where it loses
     on easy queries, its settings or its data are at fault.
+
+    References
+    ----------
+    .. [1] E. Levina, P. Bickel, Maximum likelihood estimation of intrinsic dimension, NIPS 2004.
+    .. [2] L. Amsaleg, O. Chelly, T. Furon, S. Girard, M. Houle, K. Kawarabayashi, M. Nett, Estimating local intrinsic
+       dimensionality, KDD 2015.
+    .. [3] J. He, S. Kumar, S. Chang, On the difficulty of nearest neighbor search, ICML 2012.
 
     Examples
     --------
