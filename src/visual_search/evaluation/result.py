@@ -162,8 +162,9 @@ class Result(Mapping[str, MeasureResult]):
         preset: str | None = None,
         queries: Ids | None = None,
         missing_queries: tuple[Id, ...] | None = None,
+        notes: tuple[str, ...] | None = None,
     ) -> Result:
-        """The same result with other values, queries or under the name of a preset; what is left out is kept."""
+        """The same result with other values, queries, notes or under a preset's name; what is left out is kept."""
         return Result(
             self.queries if queries is None else queries,
             self._measured if measured is None else measured,
@@ -172,7 +173,7 @@ class Result(Mapping[str, MeasureResult]):
             reader=self._reader,
             missing_queries=self.missing_queries if missing_queries is None else missing_queries,
             unjudged_queries=self.unjudged_queries,
-            notes=self.notes,
+            notes=self.notes if notes is None else notes,
         )
 
     @property
