@@ -15,6 +15,7 @@ from pathlib import Path
 from visual_search import Ranking, Relevance, evaluate, parse_measure
 from visual_search.evaluation.measures.aliases import FAMILY_ALIASES, TREC_CUT, TREC_WHOLE
 from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.neighbor_measure import NeighborMeasure
 from visual_search.evaluation.measures.parameters import declared, number_text
 from visual_search.evaluation.measures.registry import BUILT_IN, measure_class
 from visual_search.evaluation.protocols.presets import PRESETS
@@ -50,6 +51,10 @@ FORMS = (
     "RBP(p=0.8)",
     "Bpref",
     "Judged@10",
+    "NeighborRecall(ties=exact)@10",
+    "NeighborRecall(truth=1,ties=exact)@10",
+    "LowNeighborRecall(below=0.9)@10",
+    "DistanceRatio@10",
 )
 
 # The run of the examples: b and c tie, and so do d, e and f; b has grade 1, e 3, c is judged not relevant, z (grade 1)
@@ -75,6 +80,8 @@ def families() -> str:
         measure = parse_measure(form)
         low, high = measure.bounds
         empty = {"undefined": "undefined", "zero": "0, counted", "counted": "counted"}[measure.on_empty]
+        if isinstance(measure, NeighborMeasure):
+            empty = "n/a"
         upper = "no bound" if high == float("inf") else number_text(high)
         rows.append([_code(measure), measure.words, empty, f"{number_text(low)} to {upper}"])
     return _table(["measure", "value for one query", "R = 0", "range"], rows)
@@ -87,9 +94,11 @@ def parameters(*names: str) -> str:
         family: type[Measure] = measure_class(name)
         shared = declared(Measure)
         for key, (field, parameter) in declared(family).items():
-            if key in shared and name != "FirstRank":
+            own = name == "FirstRank" or issubclass(family, NeighborMeasure)
+            if key == "empty" or (key in shared and not own):
                 continue
-            if key in ("empty", "ties"):
+            # Measures of an index give ties a meaning of their own.
+            if key == "ties" and (not issubclass(family, NeighborMeasure) or len(parameter.choices) == 1):
                 continue
             default = "none" if field.default is None else _code(field.default)
             default = "must be given" if parameter.required else default

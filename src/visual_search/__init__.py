@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from visual_search.evaluation.codes import evaluate_codes
     from visual_search.evaluation.measures.parsing import parse_measure
+    from visual_search.evaluation.neighbor_recall import neighbor_recall, neighbor_recall_table
     from visual_search.evaluation.rank_matrix import recall_at_k
     from visual_search.evaluation.scoring import evaluate
     from visual_search.evaluation.similarity import evaluate_similarity
+    from visual_search.ground_truth.exact_neighbors import ExactNeighbors
     from visual_search.ground_truth.relevance import Relevance
     from visual_search.ground_truth.shared_labels import SharedLabels
     from visual_search.rankings.id_lists import IdLists
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from visual_search.rankings.run_file import RunFile
 
 __all__ = [
+    "ExactNeighbors",
     "IdLists",
     "Ranking",
     "Relevance",
@@ -30,6 +33,8 @@ __all__ = [
     "evaluate",
     "evaluate_codes",
     "evaluate_similarity",
+    "neighbor_recall",
+    "neighbor_recall_table",
     "parse_measure",
     "recall_at_k",
 ]
@@ -37,10 +42,13 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ExactNeighbors": "visual_search.ground_truth.exact_neighbors",
     "IdLists": "visual_search.rankings.id_lists",
     "evaluate": "visual_search.evaluation.scoring",
     "evaluate_codes": "visual_search.evaluation.codes",
     "evaluate_similarity": "visual_search.evaluation.similarity",
+    "neighbor_recall": "visual_search.evaluation.neighbor_recall",
+    "neighbor_recall_table": "visual_search.evaluation.neighbor_recall",
     "parse_measure": "visual_search.evaluation.measures.parsing",
     "recall_at_k": "visual_search.evaluation.rank_matrix",
     "Ranking": "visual_search.rankings.ranking",

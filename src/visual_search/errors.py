@@ -17,6 +17,7 @@
     |- FingerprintError (ValueError)            two things that do not belong together
     |- MissingDependencyError (ImportError)     an extra is needed; the message has the install command
     |- NotTrainedError (RuntimeError)           an engine that needs training has had none
+    |- ProofError (ValueError)                  a split that does not hold what it promises, or is refused
 
 A message says what came, what is allowed, the first offending ids, and how to mend it.
 """
@@ -37,6 +38,7 @@ __all__ = [
     "NonFiniteError",
     "NotTrainedError",
     "Problems",
+    "ProofError",
     "UndecodableImageError",
     "UnknownIdError",
     "UnknownNameError",
@@ -108,6 +110,10 @@ class MissingDependencyError(VisualSearchError, ImportError):
 
 class NotTrainedError(VisualSearchError, RuntimeError):
     """An engine that needs training was used before it had any."""
+
+
+class ProofError(VisualSearchError, ValueError):
+    """A split that does not hold what it promises, or one whose numbers would say nothing; the message says why."""
 
 
 def first_few(values: Iterable[object], limit: int = 5) -> str:

@@ -32,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=["expected", "best", "worst", "listed", "id_desc", "id_asc"],
         help="what is done with equal scores: as returned (the guide's rule), the mean over their orders, ...",
     )
+    parser.add_argument(
+        "--split", metavar="FILE", default=None, help="the split of the dataset; its proof goes into the result"
+    )
     parser.add_argument("--model-name", default=None, help="name in the result; the embedder's where left out")
     parser.add_argument(
         "--baseline",
@@ -59,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         model_name=arguments.model_name,
         baselines=arguments.baseline,
         report=arguments.report,
+        split=arguments.split,
     )
     if arguments.json:
         print_json(evaluated.as_json())

@@ -43,6 +43,8 @@ VERBS = {
     "evaluate": ("evaluate", "measure an index against a JSON of right answers"),
     "score": ("score", "score a run file against right answers"),
     "conventions": ("conventions", "the same run under every field's rules, side by side"),
+    "split": ("split", "queries and gallery, or parts, from a metadata table, with a proof"),
+    "directions": ("directions", "vectors under a split, in both directions and pooled"),
     "report": ("report", "one HTML page from result files"),
 }
 

@@ -18,6 +18,7 @@ from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.search_service import SearchService
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
 from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.ties import checked_tie_rule
 from visual_search.formats.results import StoredResult, read_result
 
 __all__ = ["Baseline", "BaselineComparison", "compare_baselines"]
@@ -229,7 +230,10 @@ def _values_of(
         baseline = read_result(baseline)
     elif callable(getattr(baseline, "search", None)):
         evaluator = ModelEvaluator(
-            baseline, measures=result.guide.more, resampling=result.resampling, ties=result.measures.ties
+            baseline,
+            measures=result.guide.more,
+            resampling=result.resampling,
+            ties=checked_tie_rule(result.measures.ties),
         )
         baseline = evaluator.evaluate(result.dataset, result.k_values, exclude_self=result.exclude_self)
     if isinstance(baseline, EvaluationResult):

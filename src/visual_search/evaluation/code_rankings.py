@@ -116,8 +116,6 @@ class _CodeGallery:
         def count(
             first: int, last: int, offsets: Int64Array, columns: Int64Array, ignored: npt.NDArray[np.bool_]
         ) -> RankHits:
-            return kernels().count_code_ranks(
-                codes[first:last], self.gallery, offsets, columns, ignored, threads=1
-            )
+            return kernels().count_code_ranks(codes[first:last], self.gallery, offsets, columns, ignored, threads=1)
 
         yield count

@@ -17,7 +17,7 @@ from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["fingerprint_gallery", "fingerprint_ids", "fingerprint_ranking", "fingerprints_of"]
+__all__ = ["fingerprint_gallery", "fingerprint_ids", "fingerprint_pairs", "fingerprint_ranking", "fingerprints_of"]
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -34,8 +34,8 @@ def fingerprints_of(
     return {
         "gallery": None if gallery is None else fingerprint_gallery(gallery, hashes),
         "queries": fingerprint_ids(relevance.queries),
-        "relevance": _fingerprint_pairs(relevance, judged),
-        "exclusions": _fingerprint_pairs(relevance, relevance.ignored),
+        "relevance": fingerprint_pairs(relevance, judged),
+        "exclusions": fingerprint_pairs(relevance, relevance.ignored),
         "ranking": fingerprint_ranking(ranking),
     }
 
@@ -67,7 +67,7 @@ def fingerprint_ranking(ranking: Ranking) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _fingerprint_pairs(relevance: Relevance, chosen: npt.NDArray[np.bool_]) -> str:
+def fingerprint_pairs(relevance: Relevance, chosen: npt.NDArray[np.bool_]) -> str:
     """Of (query, item, grade) triples as a set."""
     query = np.repeat(np.arange(len(relevance)), np.diff(relevance.offsets))[chosen]
     rows = relevance.rows[chosen]

@@ -17,9 +17,9 @@ from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
-from visual_search.evaluation.scoring import assembled, chosen_measures, values_of
+from visual_search.evaluation.scoring import assembled, chosen_measures, chosen_tie_rule, values_of
 from visual_search.evaluation.slices import Attribute
-from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
@@ -76,7 +76,7 @@ class Asked:
     def tie_rule(self) -> TieRule:
         """The rule of the call, else the preset's, else the expectation."""
         rules = None if self.preset is None else preset_named(self.preset)
-        return checked_tie_rule(self.ties or (rules.ties if rules else "expected"))
+        return chosen_tie_rule(self.ties, rules)
 
 
 def evaluate_gallery(

@@ -24,6 +24,8 @@ from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.notes import beyond_gallery
 from visual_search.evaluation.own_items import own_items
 from visual_search.evaluation.protocols.presets import preset_named
+from visual_search.evaluation.protocols.split import Split
+from visual_search.evaluation.protocols.split_dataset import protocol_record
 from visual_search.evaluation.provenance import utc_now
 from visual_search.evaluation.pseudo import pseudo_warnings
 from visual_search.evaluation.query_vectors import checked_embeddings, embed_queries
@@ -103,7 +105,7 @@ class ModelEvaluator:
         output_path: str | os.PathLike[str] | None = None,
         *,
         exclude_self: bool = False,
-        protocol: Mapping[str, str] | None = None,
+        protocol: Mapping[str, Any] | Split | None = None,
     ) -> EvaluationResult:
         """Search every query and measure what comes back.
 
@@ -118,8 +120,8 @@ class ModelEvaluator:
             Where to write the results JSON; its companions go beside it.
         exclude_self : bool
             Leave-one-out: the item with the query's own id counts neither way.
-        protocol : mapping with ``name`` and ``words``, optional
-            How queries and gallery were chosen, for the record.
+        protocol : Split, or mapping with ``name`` and ``words``, optional
+            How queries and gallery were chosen, for the record. Of a split its proof stands there too.
 
         Returns
         -------
@@ -131,6 +133,8 @@ class ModelEvaluator:
             Problems of the dataset, or not one ground-truth id is in the index.
         InputError
             Depths, vectors or images that cannot be used; all problems of a kind at once.
+        ProofError, FingerprintError
+            A split whose proof does not hold, or whose right answers or gallery are not those measured on.
         """
         dataset = _dataset(dataset)
         guide = GuideMeasures.of(checked_k_values(k_values), self.measures)
@@ -138,6 +142,7 @@ class ModelEvaluator:
         gallery = gallery_of(self.search_service)
         ids = [query.query_id for query in dataset.queries]
         relevance = dataset.relevance(ignore_self=exclude_self)
+        stated = protocol_record(protocol, relevance, gallery.ids)
         absent = None if gallery.ids is None else find_absent_items(relevance, gallery.ids)
         vectors = self._query_vectors(dataset, precomputed_embeddings, gallery)
         depth = search_depth(guide.depth, relevance, gallery)
@@ -169,13 +174,14 @@ class ModelEvaluator:
             model_name=self.model_name or gallery.model_name or "unknown",
             timestamp=utc_now(),
             exclude_self=exclude_self,
-            protocol=own.protocol() if protocol is None and own is not None else protocol,
+            protocol=own.protocol() if stated is None and own is not None else stated,
             resampling=self.resampling,
             warnings=(
                 *dataset.warnings,
                 *pseudo,
                 *(absent.warnings() if absent else ()),
                 *(own.warnings() if own else ()),
+                *(protocol.warnings if isinstance(protocol, Split) else ()),
                 *said,
                 *audit.warnings,
             ),

@@ -12,7 +12,7 @@ from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.preset import Preset
 from visual_search.evaluation.result import MeasureResult
-from visual_search.evaluation.ties import TieRule
+from visual_search.evaluation.ties import AnyTies
 
 __all__ = ["beyond_gallery", "notes_on"]
 
@@ -20,7 +20,7 @@ __all__ = ["beyond_gallery", "notes_on"]
 def notes_on(
     positions: Positions,
     measured: Mapping[Measure, MeasureResult],
-    ties: TieRule,
+    ties: AnyTies,
     rules: Preset | None = None,
 ) -> tuple[str, ...]:
     """Notes on queries that are missing, k beyond the gallery or the lists, and lists cut inside a tie."""

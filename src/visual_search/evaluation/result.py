@@ -13,7 +13,7 @@ from visual_search.counted import counted
 from visual_search.errors import UnknownNameError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
-from visual_search.evaluation.ties import TIE_WORDS, TieRule
+from visual_search.evaluation.ties import TIE_WORDS, AnyTies
 from visual_search.ids import Id, Ids
 
 __all__ = ["Interval", "IntervalMaker", "MeasureResult", "Result"]
@@ -82,7 +82,7 @@ class MeasureResult:
     counted: int
     undefined: int
     undefined_queries: tuple[Id, ...]
-    ties: TieRule
+    ties: AnyTies
     interval: Interval | None
 
     @property
@@ -132,6 +132,8 @@ class Result(Mapping[str, MeasureResult]):
         Queries of the ranking that the relevance lacks; not evaluated.
     notes : tuple of str
         What a reader of the numbers should know.
+    protocol : mapping or None
+        The split it was measured under, its proof included; see `visual_search.evaluation.protocols.split.Split`.
     """
 
     def __init__(
@@ -139,12 +141,13 @@ class Result(Mapping[str, MeasureResult]):
         queries: Ids,
         measured: Mapping[Measure, MeasureResult],
         *,
-        ties: TieRule,
+        ties: AnyTies,
         preset: str | None = None,
         reader: Reader | None = None,
         missing_queries: tuple[Id, ...] = (),
         unjudged_queries: tuple[Id, ...] = (),
         notes: tuple[str, ...] = (),
+        protocol: Mapping[str, Any] | None = None,
     ) -> None:
         self.queries = queries
         self.ties = ties
@@ -152,6 +155,7 @@ class Result(Mapping[str, MeasureResult]):
         self.missing_queries = missing_queries
         self.unjudged_queries = unjudged_queries
         self.notes = notes
+        self.protocol = protocol
         self._measured = dict(measured)
         self._reader = reader
 
@@ -163,8 +167,9 @@ class Result(Mapping[str, MeasureResult]):
         queries: Ids | None = None,
         missing_queries: tuple[Id, ...] | None = None,
         notes: tuple[str, ...] | None = None,
+        protocol: Mapping[str, Any] | None = None,
     ) -> Result:
-        """The same result with other values, queries, notes or under a preset's name; what is left out is kept."""
+        """The same result with other values, queries, notes, preset or protocol; what is left out is kept."""
         return Result(
             self.queries if queries is None else queries,
             self._measured if measured is None else measured,
@@ -174,6 +179,7 @@ class Result(Mapping[str, MeasureResult]):
             missing_queries=self.missing_queries if missing_queries is None else missing_queries,
             unjudged_queries=self.unjudged_queries,
             notes=self.notes if notes is None else notes,
+            protocol=self.protocol if protocol is None else protocol,
         )
 
     @property
@@ -211,6 +217,7 @@ class Result(Mapping[str, MeasureResult]):
             "num_queries": len(self.queries),
             "ties": self.ties,
             "preset": self.preset,
+            "protocol": None if self.protocol is None else dict(self.protocol),
             "measures": {str(measure): found.as_json() for measure, found in self._measured.items()},
             "queries_missing_from_ranking": list(self.missing_queries),
             "queries_without_relevance": list(self.unjudged_queries),

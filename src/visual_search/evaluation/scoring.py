@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
@@ -15,20 +14,26 @@ from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import PRESETS, Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
-from visual_search.evaluation.slices import Attribute, attribute_values
+from visual_search.evaluation.slices import Attribute, group_codes
 from visual_search.evaluation.sources import Joined, RankingSource
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Ids
 
-__all__ = ["assembled", "chosen_measures", "evaluate", "evaluate_positions", "evaluate_presets", "values_of"]
-
-Int64Array: TypeAlias = npt.NDArray[np.int64]
+__all__ = [
+    "assembled",
+    "chosen_measures",
+    "chosen_tie_rule",
+    "evaluate",
+    "evaluate_positions",
+    "evaluate_presets",
+    "values_of",
+]
 
 
 def evaluate(
     ranking: RankingSource,
-    relevance: Relevance | Mapping[Any, Mapping[Any, float]],
+    relevance: Relevance | ExactNeighbors | Mapping[Any, Mapping[Any, float]],
     measures: Iterable[str | Measure] | None = None,
     *,
     ties: TieRule | None = None,
@@ -45,7 +50,8 @@ def evaluate(
         made: only items that are judged are looked up.
     relevance : Relevance, or mapping
         What the right answers are, or ``{query: {item: grade}}``. Every query of it is evaluated; one that the
-        ranking lacks has an empty list.
+        ranking lacks has an empty list. Or exact neighbours, with which an index is compared: `NeighborRecall` and
+        `DistanceRatio` read them, and no other measure does.
     measures : iterable of str or Measure, optional
         Text forms as in ``"nDCG@10"``, ``"AP(denominator=min)@100"``. With a preset they may be left out; the
         preset's own are taken.
@@ -68,7 +74,8 @@ def evaluate(
     Raises
     ------
     UnknownNameError, InputError
-        A measure or preset that does not exist or is not well formed; ids of two kinds; no query in common.
+        A measure or preset that does not exist or is not well formed, or that this kind of truth cannot answer; ids
+        of two kinds; no query in common.
 
     Examples
     --------
@@ -83,13 +90,19 @@ def evaluate(
     """
     rules = None if preset is None else preset_named(preset)
     chosen = chosen_measures(measures, rules)
-    rule = checked_tie_rule(ties or (rules.ties if rules else "expected"))
+    if isinstance(relevance, ExactNeighbors):
+        from visual_search.evaluation.neighbor_scoring import evaluate_neighbors
+
+        return evaluate_neighbors(
+            ranking, relevance, chosen, ties=ties, rules=rules, groups=groups, interval=interval
+        )
+    rule = chosen_tie_rule(ties, rules)
     return _measured(Joined(ranking, relevance), chosen, rule, rules, groups, interval)
 
 
 def evaluate_presets(
     ranking: RankingSource,
-    relevance: Relevance | Mapping[Any, Mapping[Any, float]],
+    relevance: Relevance | ExactNeighbors | Mapping[Any, Mapping[Any, float]],
     presets: Iterable[str | Preset] | None = None,
     *,
     k_values: Sequence[int] | None = None,
@@ -101,7 +114,7 @@ def evaluate_presets(
     ranking, relevance
         As for `evaluate`.
     presets : iterable of str or Preset, optional
-        All of `PRESETS` by default.
+        All of `PRESETS` that this kind of truth can answer, by default.
     k_values : sequence of int, optional
         Cut-offs for every preset; each field's usual ones by default.
 
@@ -120,9 +133,18 @@ def evaluate_presets(
     >>> {name: round(result["AP@3"].mean, 4) for name, result in results.items()}
     {'guide': 0.5556, 'deephash': 0.8333}
     """
+    kind = "neighbors" if isinstance(relevance, ExactNeighbors) else "relevance"
+    fitting = [preset for preset in PRESETS.values() if preset.truth == kind]
+    chosen = [preset_named(preset) for preset in (fitting if presets is None else presets)]
+    if isinstance(relevance, ExactNeighbors):
+        return {
+            rules.name: evaluate(ranking, relevance, rules.measures_at(k_values), preset=rules) for rules in chosen
+        }
     joined = Joined(ranking, relevance)
-    chosen = [preset_named(preset) for preset in (PRESETS if presets is None else presets)]
-    return {rules.name: _measured(joined, rules.measures_at(k_values), rules.ties, rules) for rules in chosen}
+    return {
+        rules.name: _measured(joined, rules.measures_at(k_values), chosen_tie_rule(None, rules), rules)
+        for rules in chosen
+    }
 
 
 def evaluate_positions(
@@ -137,6 +159,21 @@ def evaluate_positions(
     rule = checked_tie_rule(ties)
     values = {measure: values_of(measure, positions, rule) for measure in chosen_measures(measures)}
     return assembled(positions, values, ties=rule, groups=groups, interval=interval)
+
+
+def chosen_tie_rule(ties: TieRule | None, rules: Preset | None) -> TieRule:
+    """The call's rule, or the preset's, or the expectation.
+
+    Raises
+    ------
+    InputError
+        No such rule, or a preset for exact neighbours.
+    """
+    if rules is not None and rules.truth == "neighbors":
+        raise InputError(
+            f"preset {rules.name} compares an index with the exact neighbours; give them as the truth, not relevance"
+        )
+    return checked_tie_rule(ties or (rules.ties if rules else "expected"))
 
 
 def _measured(
@@ -204,7 +241,7 @@ def assembled(
     groups, interval
         As for `evaluate`.
     """
-    codes = None if groups is None else _group_codes(groups, outline.queries)
+    codes = None if groups is None else group_codes(groups, outline.queries)
     measured = {}
     for measure, parts in values.items():
         undefined = np.flatnonzero(~parts.defined)
@@ -228,10 +265,3 @@ def assembled(
         unjudged_queries=outline.unjudged_queries,
         notes=(*notes, *notes_on(outline, measured, ties, rules)),
     )
-
-
-def _group_codes(groups: Attribute, queries: Ids) -> Int64Array:
-    """One code per query, equal where the groups are."""
-    named = attribute_values(groups, queries, what="groups")
-    codes: dict[Hashable, int] = {}
-    return np.fromiter((codes.setdefault(group, len(codes)) for group in named), dtype=np.int64, count=len(named))

@@ -15,7 +15,7 @@ from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.result import MeasureResult, Result
 from visual_search.ids import Id, Ids
 
-__all__ = ["Slices", "attribute_values", "slices"]
+__all__ = ["Attribute", "Slices", "attribute_values", "group_codes", "slices"]
 
 Attribute: TypeAlias = "Mapping[Any, Hashable] | Sequence[Hashable] | npt.NDArray[np.generic]"
 
@@ -134,3 +134,10 @@ def _measured(found: MeasureResult, rows: npt.NDArray[np.int64], queries: Ids) -
         undefined_queries=tuple(queries.take(undefined.tolist())),
         interval=None,
     )
+
+
+def group_codes(groups: Attribute, queries: Ids) -> npt.NDArray[np.int64]:
+    """One code per query, equal where the groups are."""
+    named = attribute_values(groups, queries, what="groups")
+    codes: dict[Hashable, int] = {}
+    return np.fromiter((codes.setdefault(group, len(codes)) for group in named), dtype=np.int64, count=len(named))

@@ -35,6 +35,8 @@ def _headline(result: EvaluationResult) -> str:
     lines = [f"{result.model_name}: {counted(result.num_queries, 'query', 'queries')}{named}{items}{truth}"]
     if result.protocol is not None:
         lines.append(f"{result.protocol['name']}: {result.protocol['words']}")
+        if marks := (result.protocol.get("proof") or {}).get("allowed"):
+            lines.append(f"NOT A PROVEN SPLIT; allowed by name: {', '.join(marks)}")
     return "\n".join(lines)
 
 

@@ -46,15 +46,18 @@ class TieBand:
 
     def sentence(self) -> str | None:
         """What an order-dependent tool could have printed; None where every order gives the same."""
-        told = [
-            f"{text} from {decimals(self.worst[text].mean, 4)} to {decimals(self.best[text].mean, 4)}"
+        told = {
+            text: f"{text} from {decimals(self.worst[text].mean, 4)} to {decimals(self.best[text].mean, 4)}"
             for text in self.moving()
-        ]
+        }
         if not told:
             return None
+        # Where the order decides which queries enter a mean, no order of each query is the extreme of all.
+        loose = [text for text in told if getattr(self.expected[text].measure, "unfound", "") == "undefined"]
+        more = f"; {' and '.join(loose)}: or beyond, since the order also decides which queries enter its mean"
         return (
             "a tool that sorts could have printed anything between the worst and the best order of equal distances, "
-            f"by how the gallery happens to be stored: {'; '.join(told)}"
+            f"by how the gallery happens to be stored: {'; '.join(told.values())}{more if loose else ''}"
         )
 
     def rows(self) -> list[dict[str, Any]]:

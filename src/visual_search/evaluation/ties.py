@@ -12,7 +12,18 @@ import numpy.typing as npt
 from visual_search.errors import InputError
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["TIE_RULES", "TIE_WORDS", "TiePlaces", "TieRule", "checked_tie_rule", "descending_id_places"]
+__all__ = [
+    "NEIGHBOR_TIES",
+    "TIE_RULES",
+    "TIE_WORDS",
+    "AnyTies",
+    "NeighborTies",
+    "TiePlaces",
+    "TieRule",
+    "checked_neighbor_ties",
+    "checked_tie_rule",
+    "descending_id_places",
+]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -20,13 +31,23 @@ TieRule: TypeAlias = Literal["expected", "best", "worst", "listed", "id_desc", "
 
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 
-TIE_WORDS: Mapping[TieRule, str] = {
+# What measures of an index do with items that are equally far in truth, whatever a system scored them.
+NeighborTies: TypeAlias = Literal["exact", "strict", "ids"]
+
+NEIGHBOR_TIES: tuple[NeighborTies, ...] = get_args(NeighborTies)
+
+AnyTies: TypeAlias = TieRule | NeighborTies
+
+TIE_WORDS: Mapping[AnyTies, str] = {
     "expected": "exact expectation over all orders of items with equal scores",
     "best": "the best order of items with equal scores",
     "worst": "the worst order of items with equal scores",
     "listed": "items with equal scores in the order they were returned",
     "id_desc": "items with equal scores in falling order of their ids, as trec_eval does",
     "id_asc": "items with equal scores in rising order of their ids",
+    "exact": "items as far as the last neighbour count alike",
+    "strict": "items as far as the last neighbour are left out where they do not all fit",
+    "ids": "by id alone, whatever else is as far as the last neighbour",
 }
 
 
@@ -47,6 +68,24 @@ def checked_tie_rule(rule: str) -> TieRule:
     """
     if rule not in TIE_RULES:
         raise InputError(f"ties={rule!r}: one of {', '.join(TIE_RULES)}")
+    return rule
+
+
+def checked_neighbor_ties(rule: str) -> NeighborTies:
+    """Return the rule of neighbour measures, or raise if there is none of that name.
+
+    Raises
+    ------
+    InputError
+        No such rule.
+
+    Examples
+    --------
+    >>> checked_neighbor_ties("exact")
+    'exact'
+    """
+    if rule not in NEIGHBOR_TIES:
+        raise InputError(f"ties={rule!r}: one of {', '.join(NEIGHBOR_TIES)}")
     return rule
 
 

@@ -85,18 +85,13 @@ class BinaryCodes:
         if zeros not in get_args(Zeros):
             raise InputError(f"zeros={zeros!r}: one of {', '.join(get_args(Zeros))}")
         if isinstance(codes, BinaryCodes):
-            return codes._checked(bits, what)
+            return _of_bits(codes, bits, what)
         matrix = as_matrix(codes, what=what)
         if matrix.shape[1] == 0:
             raise InputError(f"{what}: shape {matrix.shape}; a code has at least one bit")
         if packed:
             return _of_octets(matrix, bits, what)
-        return cls(_of_elements(matrix, zeros, what, ids), matrix.shape[1])._checked(bits, what)
-
-    def _checked(self, bits: int | None, what: str) -> BinaryCodes:
-        if bits is not None and bits != self.bits:
-            raise DimensionError(f"{what}: codes of {counted(self.bits, 'bit', 'bits')}; {bits} are needed")
-        return self
+        return _of_bits(cls(_of_elements(matrix, zeros, what, ids), matrix.shape[1]), bits, what)
 
     def packed(self) -> npt.NDArray[np.uint8]:
         """Eight bits a byte, uint8 of shape (n, bytes); what ``np.packbits`` gives, and FAISS's binary indexes take."""
@@ -121,6 +116,12 @@ class BinaryCodes:
 
     def __repr__(self) -> str:
         return f"BinaryCodes({len(self)} x {counted(self.bits, 'bit', 'bits')})"
+
+
+def _of_bits(codes: BinaryCodes, bits: int | None, what: str) -> BinaryCodes:
+    if bits is not None and bits != codes.bits:
+        raise DimensionError(f"{what}: codes of {counted(codes.bits, 'bit', 'bits')}; {bits} are needed")
+    return codes
 
 
 def _of_octets(matrix: npt.NDArray[Any], bits: int | None, what: str) -> BinaryCodes:

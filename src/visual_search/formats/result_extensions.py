@@ -103,11 +103,12 @@ _AUDIT = {
     "absent_items": _Each([_ID]),
 }
 _LEDGER = {**dict.fromkeys(("used", "changed", "left_out"), _There(_COUNT)), "reasons": _Each(_ANY)}
+_PROOF = {"allowed": [_TEXT], "failed": [_TEXT], "claims": [{"name": _TEXT, "status": _TEXT, "words": _TEXT}]}
 _SHAPES: dict[str, Any] = {
     "preset": _TEXT,
     "ties": _TEXT,
     "dataset": _TEXT,
-    "protocol": {"name": _TEXT, "words": _TEXT},
+    "protocol": {"name": _TEXT, "words": _TEXT, "proof": _PROOF},
     "measures": _Each(_There(_MEASURE)),
     "random_baseline": _Each(_NUMBER),
     "ceilings": _Each(_NUMBER),

@@ -15,7 +15,7 @@ from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.parts import RelevanceParts, named_rows
 from visual_search.ids import Ids
 
-__all__ = ["of_groups", "of_labels"]
+__all__ = ["of_groups", "of_labels", "same_class"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -48,7 +48,7 @@ def of_labels(
         else named_rows(gallery_ids, len(gallery_has), what="gallery_ids")
     )
     if queries_have.ndim == 1:
-        query, item = _same_class(queries_have, gallery_has)
+        query, item = same_class(queries_have, gallery_has)
     else:
         query, item = _shared_label(queries_have, gallery_has)
     itself = _itself(queries, items, one_set=one_set, explicit=query_ids is not None, shared_ids=shared_ids)
@@ -73,7 +73,7 @@ def of_groups(
         raise InputError(f"groups: shapes {mine.shape} and {theirs.shape}; give one group per row")
     queries = named_rows(query_ids, len(mine), what="query_ids")
     items = named_rows(gallery_ids, len(theirs), what="gallery_ids")
-    query, item = _same_class(mine, theirs)
+    query, item = same_class(mine, theirs)
     same_view = np.zeros(len(query), dtype=np.bool_)
     if query_views is not None or gallery_views is not None:
         same_view = _same_view(query_views, gallery_views, len(mine), len(theirs), query, item)
@@ -106,7 +106,7 @@ def _labels(labels: Any, what: str) -> AnyArray:
     return array
 
 
-def _same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
+def same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
     """All (query, gallery) pairs of one class, by query and then by gallery row."""
     if (mine.dtype.kind in "US") != (theirs.dtype.kind in "US") and len(mine) and len(theirs):
         raise InputError(

@@ -43,7 +43,21 @@ def facts_of(group: ProtocolGroup) -> list[str]:
         facts.append(_TIES.get(ties, f"ties: {ties}"))
     if preset := record.get("preset"):
         facts.append(f"counted by {_rules_title(preset)}")
+    if proof := (record.get("protocol") or {}).get("proof"):
+        facts.append(_proof(proof))
     return facts
+
+
+def _proof(proof: Mapping[str, Any]) -> str:
+    """Whether the split is proven, and what is not."""
+    broken = [str(name) for key in ("failed", "allowed") for name in proof.get(key) or ()]
+    return f"split not proven: {', '.join(broken)}" if broken else "split proven"
+
+
+def _claims(proof: Mapping[str, Any]) -> Iterator[str]:
+    for claim in proof.get("claims") or ():
+        status = (claim or {}).get("status")
+        yield f"{(claim or {}).get('words')}{'' if status == 'holds' else f' ({status})'}"
 
 
 def rules_of(groups: Sequence[ProtocolGroup]) -> list[tuple[str, str]]:
@@ -68,6 +82,7 @@ def provenance(system: System) -> list[tuple[str, str]]:
 def _told(system: System) -> Iterator[tuple[str, str]]:
     record = system.record
     yield "Result file", f"{system.result.path.name}, written {record['timestamp']}"
+    yield "Split", "; ".join(_claims((record.get("protocol") or {}).get("proof") or {}))
     yield "Embedder", _embedder(record.get("embedder") or {})
     yield "Index", _index(record.get("index") or {})
     yield "Truth", _truth(record.get("truth") or {})

@@ -13,7 +13,8 @@ from visual_search.evaluation.baselines import BaselineComparison, compare_basel
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
-from visual_search.evaluation.ties import TieRule
+from visual_search.evaluation.protocols.split import Split
+from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.formats.results import StoredResult, check_result_path, read_result
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
@@ -66,6 +67,7 @@ def evaluate_index(
     model_name: str | None = None,
     baselines: Sequence[str] = (),
     report: str | os.PathLike[str] | None = None,
+    split: str | os.PathLike[str] | None = None,
 ) -> Evaluated:
     """Evaluate an index and write the result.
 
@@ -87,6 +89,9 @@ def evaluate_index(
         is written beside ``output``. Exact random retrieval is always there.
     report : path, optional
         HTML page to write; the baselines stand beside the result there.
+    split : path, optional
+        The split that the dataset was made from. It is proven again, index and dataset must be its own, and its proof
+        goes into the record.
 
     Returns
     -------
@@ -94,10 +99,11 @@ def evaluate_index(
     """
     _check_outputs(index, dataset, output, baselines, report)
     queries = EvaluationDataset.from_json(dataset)
+    protocol = None if split is None else Split.load(split)
     service = NearestNeighborSearch(index=VectorIndex.open(index))
     evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k, ties=ties)
     earlier = {name: read_result(name) for name in baselines if _is_file_name(name)}
-    result = evaluator.evaluate(queries, k_values, exclude_self=exclude_self)
+    result = evaluator.evaluate(queries, k_values, exclude_self=exclude_self, protocol=protocol)
     against = {
         name: earlier.get(name) or _baseline(name, service, queries, Path(output), result) for name in baselines
     }
@@ -142,7 +148,9 @@ def _baseline(
     name: str, service: NearestNeighborSearch, queries: EvaluationDataset, output: Path, result: EvaluationResult
 ) -> StoredResult:
     """The result of another embedder on the same images and queries, written beside the output."""
-    evaluator = ModelEvaluator(baseline_service(service.index, name), model_name=name, ties=result.measures.ties)
+    evaluator = ModelEvaluator(
+        baseline_service(service.index, name), model_name=name, ties=checked_tie_rule(result.measures.ties)
+    )
     beside = output.with_name(f"{output.stem}.{name.replace('/', '-').replace(':', '-')}.json")
     return evaluator.evaluate(
         queries,

@@ -121,7 +121,7 @@ def test_there_is_no_order_within_distances(ties: Any) -> None:
         ([1], ["a"], {}, "of one kind"),
         ([1], [1], {"grade": "number"}, "a class is one label"),
         ([1], [1], {"grade": "some"}, "one of any, number"),
-        ([1, 2], [1], {"query_ids": ["a"]}, "1 ids for 2 rows"),
+        ([1, 2], [1], {"query_ids": ["a"]}, "1 id for 2 rows"),
     ],
 )
 def test_labels_that_are_refused(mine: Any, theirs: Any, options: dict[str, Any], words: str) -> None:

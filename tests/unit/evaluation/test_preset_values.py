@@ -50,6 +50,8 @@ def test_one_run_under_every_field() -> None:
 
 def test_each_result_names_its_preset_its_reason_and_what_it_left_out() -> None:
     for name, preset in PRESETS.items():
+        if preset.truth == "neighbors":
+            continue
         result = evaluate(RANKING, RELEVANCE, preset=name)
         assert result.preset == name
         assert result.notes[0].startswith(f"preset {name}: {preset.why}")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from visual_search.errors import InputError
 
-__all__ = ["Parameter", "choice", "cutoff", "declared", "number", "number_text", "threshold"]
+__all__ = ["Parameter", "choice", "count", "cutoff", "declared", "number", "number_text", "threshold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class Parameter:
         Whether the canonical text names it also when it has its default.
     required : bool
         Whether it must be given.
+    optional : bool
+        Whether a number may be left out, so that it is None.
     """
 
     kind: Literal["choice", "number", "cutoff"]
@@ -47,6 +49,7 @@ class Parameter:
     whole: bool = False
     named: bool = False
     required: bool = False
+    optional: bool = False
 
     def allowed(self) -> str:
         """What is allowed, in words."""
@@ -57,7 +60,8 @@ class Parameter:
             return least if self.required else f"{least}, or none"
         kind = "a whole number" if self.whole else "a number"
         if math.isinf(self.high):
-            return f"{kind} {'above' if self.open_ends else 'from'} {number_text(self.low)}"
+            none = ", or none" if self.optional else ""
+            return f"{kind} {'above' if self.open_ends else 'from'} {number_text(self.low)}{none}"
         low, high = number_text(self.low), number_text(self.high)
         return f"{kind} between {low} and {high}" if self.open_ends else f"{kind} from {low} to {high}"
 
@@ -79,9 +83,9 @@ class Parameter:
         """Whether the value is allowed."""
         if self.kind == "choice":
             return value in self.choices
+        if value is None:
+            return self.optional or (self.kind == "cutoff" and not self.required)
         if self.kind == "cutoff":
-            if value is None:
-                return not self.required
             return value in self.choices or (type(value) is int and value >= 1)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             return False
@@ -126,6 +130,11 @@ def number(
         required=default is None,
     )
     return field(default=default, metadata={"parameter": declared_as})
+
+
+def count(*, about: str) -> Any:
+    """Declare a parameter that is a whole number from 1, or left out."""
+    return field(default=None, metadata={"parameter": Parameter("number", about, low=1, whole=True, optional=True)})
 
 
 def threshold() -> Any:

@@ -38,6 +38,9 @@ BUILT_IN = {
     "INP": f"{_ROOM}.extreme_ranks:INP",
     "FirstRank": f"{_ROOM}.extreme_ranks:FirstRank",
     "Judged": f"{_ROOM}.judged:Judged",
+    "NeighborRecall": f"{_ROOM}.neighbor_recall:NeighborRecall",
+    "LowNeighborRecall": f"{_ROOM}.neighbor_recall:LowNeighborRecall",
+    "DistanceRatio": f"{_ROOM}.distance_ratio:DistanceRatio",
 }
 
 _registered: dict[str, type[Measure]] = {}

@@ -14,7 +14,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measures
 from visual_search.evaluation.positions import Positions
-from visual_search.evaluation.ties import TieRule
+from visual_search.evaluation.ties import AnyTies
 
 __all__ = ["WHOLE_LIST", "ListKind", "Preset"]
 
@@ -49,6 +49,8 @@ class Preset:
     lists : {"as given", "float32", "positive"}
         What the scores are before ties are looked for: as they came, rounded to float32, or only those above 0
         (for the families in ``WHOLE_LIST`` as they came).
+    truth : {"relevance", "neighbors"}
+        What it compares with: judged relevance, or exact neighbours.
     exclusions : str
         What the relevance must mark as ignored; a preset cannot know it.
     why : str
@@ -59,13 +61,14 @@ class Preset:
     used_by: str
     measures: tuple[str, ...]
     k_values: tuple[int, ...]
-    ties: TieRule
+    ties: AnyTies
     exclusions: str
     why: str
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
     empty: Literal["by measure", "zero", "left out"] = "by measure"
     missing: Literal["empty list", "left out"] = "empty list"
     lists: ListKind = "as given"
+    truth: Literal["relevance", "neighbors"] = "relevance"
 
     def measures_at(self, k_values: Sequence[int] | None = None) -> tuple[Measure, ...]:
         """The field's measures at the given cut-offs, or at its usual ones.

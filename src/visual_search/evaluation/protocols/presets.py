@@ -248,6 +248,24 @@ _ALL: tuple[Preset, ...] = (
             "over ties; queries without relevant items count 0 by default"
         ),
     ),
+    Preset(
+        name="ann",
+        used_by="the recall of an approximate nearest-neighbour index",
+        measures=(
+            "NeighborRecall(ties=exact)@{k}",
+            "NeighborRecall(ties=exact,average=minimum)@{k}",
+            "LowNeighborRecall(below=0.9,ties=exact)@{k}",
+        ),
+        k_values=(10,),
+        ties="exact",
+        truth="neighbors",
+        exclusions="none",
+        why=(
+            "what was returned is compared with the exact neighbours under a stated metric, not with relevance; an "
+            "item as far as the k-th counts as one of them; the mean stands beside the worst query and the share of "
+            "queries below .9, which it hides"
+        ),
+    ),
 )
 
 PRESETS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset in _ALL})

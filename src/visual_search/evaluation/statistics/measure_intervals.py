@@ -43,6 +43,8 @@ class MeanBootstrap:
     ) -> Interval | None:
         """Make the interval of the measure's mean by its own average."""
         coded = None if groups is None else groups.tolist()
+        if measure.average == "minimum":
+            return None
         if measure.average == "median":
             return bootstrap_median(values.value, groups=coded, resampling=self.resampling)
         above, below = _ratio(measure, values)
@@ -64,15 +66,17 @@ def measure_intervals(
     Returns
     -------
     dict of Measure to Interval or None
-        None where fewer than two groups have a defined value.
+        None where fewer than two groups have a defined value, and for a minimum: resampled queries never give a lower
+        one than was seen, so that a bootstrap says nothing of it.
     """
     found = list(result.values())
-    intervals: dict[Measure, Interval | None] = {
+    intervals: dict[Measure, Interval | None] = {one.measure: None for one in found}
+    intervals |= {
         one.measure: bootstrap_median(one.values, groups=groups, resampling=resampling)
         for one in found
         if one.measure.average == "median"
     }
-    ratios = [one for one in found if one.measure.average != "median"]
+    ratios = [one for one in found if one.measure.average not in ("median", "minimum")]
     if ratios:
         pairs = [_ratio(one.measure, one.parts) for one in ratios]
         made = bootstrap_ratios(
