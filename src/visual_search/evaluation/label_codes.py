@@ -123,13 +123,14 @@ def _positions(labels: SharedLabels, first: int, last: int, counts: Int64Array |
         level += each
     nearer = np.cumsum(level, axis=1)
     nearer -= level
+    grade: npt.NDArray[np.float64]
     if len(grades) == 2:
         place = np.flatnonzero(grades[1])
-        grade, found = np.ones(len(place)), grades[1].ravel()[place]
+        grade, found = np.ones(len(place), dtype=np.float64), grades[1].ravel()[place]
     else:
         stacked = histogram[:, :, 1:].reshape(-1, len(grades) - 1)
         place, above_one = np.nonzero(stacked)
-        grade, found = above_one + 1.0, stacked[place, above_one]
+        grade, found = (above_one + 1).astype(np.float64), stacked[place, above_one]
     judged = np.stack([each.sum(axis=1) for each in grades[:0:-1]], axis=1)  # by falling grade
     judged_query, below = np.nonzero(judged)
     return Positions(

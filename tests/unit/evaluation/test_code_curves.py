@@ -13,7 +13,6 @@ from visual_search.evaluation.code_histograms import CodeHistograms, code_histog
 from visual_search.evaluation.code_precision_recall import precision_recall_curve
 from visual_search.evaluation.ties import TieRule
 
-
 Arrays = tuple[Any, Any]
 
 
