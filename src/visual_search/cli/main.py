@@ -45,6 +45,7 @@ VERBS = {
     "conventions": ("conventions", "the same run under every field's rules, side by side"),
     "split": ("split", "queries and gallery, or parts, from a metadata table, with a proof"),
     "directions": ("directions", "vectors under a split, in both directions and pooled"),
+    "codes": ("codes", "binary codes, or embeddings hashed here, by the labels their items share"),
     "report": ("report", "one HTML page from result files"),
 }
 

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from visual_search.reports import wording
 from visual_search.reports.figures import swatch
 
-__all__ = ["render_page"]
+__all__ = ["render_fragment", "render_page"]
 
 
 def render_page(template: str, **values: Any) -> str:
@@ -25,6 +25,11 @@ def render_page(template: str, **values: Any) -> str:
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     return _environment().get_template(template).render(style=Markup(style), policy=policy, **values)  # noqa: S704
+
+
+def render_fragment(template: str, **values: Any) -> Markup:
+    """Fill the template of a part of a page, everything in it escaped."""
+    return Markup(_environment().get_template(template).render(**values))  # noqa: S704 - an autoescaped template
 
 
 @cache
