@@ -21,8 +21,8 @@ from visual_search.reports.wording import value
 
 __all__ = ["code_section", "write_code_page"]
 
-# Points of a curve over ranks, in equal ratios; more would run into each other.
-_POINTS = 9
+# Points of a curve over ranks; more would run into each other.
+_RANKS = np.array([1, 3, 10, 30, 100, 1000, 10_000, 100_000, 1_000_000])
 
 
 def code_section(
@@ -157,7 +157,8 @@ def _against_bits(studies: Sequence[CodeStudy], text: str, vectors: Result | Non
 
 def _at_n(name: str, study: CodeStudy, role: str) -> Curve:
     curve = study.ranks
-    chosen = np.unique(np.linspace(0, len(curve.ranks) - 1, _POINTS).round().astype(int))
+    wanted = _RANKS[curve.ranks[-1] >= _RANKS]
+    chosen = np.unique(np.abs(curve.ranks - wanted[:, None]).argmin(axis=1))
     return Curve(
         name,
         role,

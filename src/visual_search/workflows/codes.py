@@ -157,7 +157,10 @@ def evaluate_code_files(
             back[name] = study_codes(theirs, mine, reverse, chosen, empty=empty, k_values=k_values)
     vectors, notes = (None, ()) if hashing is None else _of_vectors(queries, gallery, truth, chosen)
     if hashing is not None and files.gallery is None:
-        notes = (*notes, "the hash was learnt from the very items that ask; a gallery of its own is the stricter test")
+        notes = (
+            *notes,
+            "the hash was learnt from the very items that ask; a gallery of its own is the stricter test",
+        )
     return CodesFound(there, back, vectors, notes)
 
 
