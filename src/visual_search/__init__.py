@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from visual_search.evaluation.codes import evaluate_codes
+    from visual_search.evaluation.comparison import compare
     from visual_search.evaluation.measures.parsing import parse_measure
     from visual_search.evaluation.neighbor_recall import neighbor_recall, neighbor_recall_table
     from visual_search.evaluation.rank_matrix import recall_at_k
@@ -30,6 +31,7 @@ __all__ = [
     "RunFile",
     "SharedLabels",
     "__version__",
+    "compare",
     "evaluate",
     "evaluate_codes",
     "evaluate_similarity",
@@ -44,6 +46,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ExactNeighbors": "visual_search.ground_truth.exact_neighbors",
     "IdLists": "visual_search.rankings.id_lists",
+    "compare": "visual_search.evaluation.comparison",
     "evaluate": "visual_search.evaluation.scoring",
     "evaluate_codes": "visual_search.evaluation.codes",
     "evaluate_similarity": "visual_search.evaluation.similarity",

@@ -31,7 +31,8 @@ def line_fault(line: bytes) -> str | None:
         return f"not UTF-8 at byte {error.start + 1};"
     fields = fields_of(line, 6)
     if fields is None:
-        return f"{len(line.split())} fields, 6 needed"
+        found = len(line.split())
+        return f"{found} {'field' if found == 1 else 'fields'}, 6 needed"
     number = NUMBER.fullmatch(fields[4]) and np.isfinite(float(fields[4]))
     return None if number else "is not a finite number"
 

@@ -1,4 +1,4 @@
-"""The report and the contact sheet in a real browser: from disk, at two widths, in two schemes, by keyboard."""
+"""Report, contact sheet and leaks in a real browser: from disk, at two widths, in two schemes, by keyboard."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -10,9 +10,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image, ImageStat
 
+from visual_search import Ranking, Relevance
 from visual_search.formats.results import StoredResult
+from visual_search.leaks.impact import leak_impact
 from visual_search.reports.contact_sheet import write_contact_sheet
+from visual_search.reports.leaks_page import write_leaks_page
 from visual_search.reports.page import write_report
+from visual_search.testing.textures import texture
+from visual_search.workflows.leaks import check_leaks
 
 VIEWS = [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")]
 LONG = "a rather long name of a system that has-no-end-and-goes-on-" + "x" * 200
@@ -59,6 +64,24 @@ def sheet(sample: list[StoredResult], tmp_path_factory: pytest.TempPathFactory) 
     return write_contact_sheet(query, found, out, locate=sample[0].item_location)
 
 
+@pytest.fixture(scope="module")
+def leaks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A near-duplicate, a group of three, a name without end, and what they are worth."""
+    folder = tmp_path_factory.mktemp("leaks")
+    for role, pictures in (
+        ("query", {LONG[:150]: texture(1), "q2": texture(2)}),
+        ("gallery", {"a": texture(1).resize((60, 50)), "b": texture(2), "c": texture(2).resize((150, 130))}),
+    ):
+        (folder / role).mkdir()
+        for name, picture in pictures.items():
+            picture.save(folder / role / f"{name}.png")
+    found = check_leaks({"query": folder / "query", "gallery": folder / "gallery"}).report
+    ranking = Ranking.from_dict({"q2.png": {"b.png": 2.0, "a.png": 1.0}})
+    right = Relevance.from_dict({"q2.png": {"b.png": 1, "a.png": 1}})
+    impact = leak_impact(ranking, right, found.matches("query", "gallery"), ["RR", "AP", "nDCG@10"])
+    return write_leaks_page(found, folder / "leaks.html", impact=impact, notes=["A note."])
+
+
 def open_all(page: Any) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
@@ -82,7 +105,7 @@ def overflow(page: Any) -> list[str]:
 
 class TestOpensFromDisk:
     @everywhere
-    @pytest.mark.parametrize("name", ["report", "sheet"])
+    @pytest.mark.parametrize("name", ["report", "sheet", "leaks"])
     def test_no_request_leaves_and_nothing_is_complained_of(
         self, visit: Visited, request: pytest.FixtureRequest, name: str, width: int, scheme: str
     ) -> None:
@@ -119,7 +142,7 @@ class TestOpensFromDisk:
 
 class TestLayout:
     @everywhere
-    @pytest.mark.parametrize("name", ["report", "sheet"])
+    @pytest.mark.parametrize("name", ["report", "sheet", "leaks"])
     def test_the_page_never_scrolls_sideways(
         self, visit: Visited, request: pytest.FixtureRequest, name: str, width: int, scheme: str
     ) -> None:
@@ -316,7 +339,7 @@ class TestKeyboard:
 
 class TestAccessibility:
     @everywhere
-    @pytest.mark.parametrize("name", ["short_report", "sheet"])
+    @pytest.mark.parametrize("name", ["short_report", "sheet", "leaks"])
     def test_axe_finds_nothing(
         self, visit: Visited, request: pytest.FixtureRequest, name: str, width: int, scheme: str
     ) -> None:

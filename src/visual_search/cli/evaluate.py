@@ -9,7 +9,8 @@ from visual_search.cli.options import add_json, print_json, stderr
 SUMMARY = "Measure an index against a JSON of right answers."
 EXAMPLE = """\
   visual-search evaluate --index data/index --dataset eval.json --output results.json --k 1 5 10 20
-  visual-search evaluate --index data/index --dataset eval.json --output results.json --baseline histogram"""
+  visual-search evaluate --index data/index --dataset eval.json --output results.json --baseline histogram
+  visual-search evaluate --index data/index --dataset eval.json --output results.json --baseline previous"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="BASELINE",
         default=[],
-        help="earlier results JSON files, or embedders such as histogram, to compare with on the same queries",
+        help="what to compare with on the same queries: earlier results JSON files, 'previous' (the result that the "
+        "output replaces; a copy of it is kept beside it), or embedders such as pixels and histogram",
     )
     parser.add_argument("--report", metavar="FILE", default=None, help="write the HTML page as well")
     add_json(parser)
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(evaluated.summary())
         stderr().print(f"result: {arguments.output}", markup=False)
+    for note in evaluated.notes:
+        stderr().print(note, markup=False)
     if evaluated.page is not None:
         stderr().print(f"report: {evaluated.page}", markup=False)
     return 0

@@ -24,7 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="INDEX", help="folder of the index")
     parser.add_argument("--embedder", default="efficientnet-lite0", help="see --list-embedders")
     parser.add_argument("--metric", default="cosine", choices=["cosine", "ip", "l2"], help="what a score means")
-    parser.add_argument("--engine", default="flat", help="flat (exact), hnsw, ivf, or a plug-in's")
+    parser.add_argument(
+        "--engine",
+        default="flat",
+        help="flat (exact), hnsw, ivf, faiss, hnswlib, usearch, pgvector, or a plug-in's",
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the engine; may be repeated"
     )

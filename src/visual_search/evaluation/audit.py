@@ -11,6 +11,7 @@ import numpy as np
 
 from visual_search.counted import counted
 from visual_search.evaluation.dataset import EvaluationDataset
+from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.ids import Id
 
 __all__ = ["FEWEST_QUERIES", "Audit", "audit_dataset"]
@@ -90,7 +91,8 @@ def audit_dataset(
     groups = {query.group for query in dataset.queries if query.group is not None}
     categories = _categories(dataset)
     warnings = [
-        *_about_number(len(dataset), len(groups)),
+        *_about_number(len(dataset)),
+        *about_groups([query.group for query in dataset.queries], len(dataset)),
         *_about_truth(dataset, sizes[sizes > 0], empty),
         *_about_categories(categories),
         *_about_trivial(trivial, len(dataset)),
@@ -118,14 +120,10 @@ def _categories(dataset: EvaluationDataset) -> dict[str | None, int] | None:
     return None if set(numbers) == {None} else dict(numbers.most_common())
 
 
-def _about_number(count: int, groups: int) -> list[str]:
+def _about_number(count: int) -> list[str]:
     said = []
     if count < FEWEST_QUERIES:
         said.append(f"only {counted(count, 'query', 'queries')}: fewer than {FEWEST_QUERIES} give rough numbers")
-    if 0 < groups < min(count, 20):
-        said.append(
-            f"only {counted(groups, 'independent group', 'independent groups')}: intervals over so few are too narrow"
-        )
     return said
 
 

@@ -255,15 +255,6 @@ def _values_of(
 
 def _stored_values(record: Mapping[str, Any]) -> tuple[dict[str, FloatArray], dict[str, float]]:
     """Take values per query and means of the guide's measures out of a results JSON."""
-    guide = GuideMeasures.of(record["k_values"])
-    entries = record["per_query_results"]
-    columns = {str(guide.average_precision): [entry["average_precision"] for entry in entries]}
-    columns[str(guide.reciprocal_rank)] = [entry["reciprocal_rank"] for entry in entries]
-    for key in ("recall", "precision", "ndcg", "hit_rate"):
-        for k in guide.k_values:
-            columns[str(guide.at(key, k))] = [entry[f"{key}_at_k"][str(k)] for entry in entries]
+    columns = GuideMeasures.of(record["k_values"]).columns(record["per_query_results"])
     means = {text: record["measures"][text]["mean"] for text in columns}
-    return (
-        {text: np.array(listed, dtype=np.float64) for text, listed in columns.items()},
-        {text: np.nan if mean is None else float(mean) for text, mean in means.items()},
-    )
+    return columns, {text: np.nan if mean is None else float(mean) for text, mean in means.items()}

@@ -85,7 +85,14 @@ class CodeRankings:
             return evaluate_labelled(self.queries.words, self.gallery.words, self.relevance, asked, ties=ties)
         gallery = _CodeGallery(self.queries.words, self.gallery.words)
         return evaluate_gallery(
-            gallery, self.query_ids, self.gallery_ids, self.relevance, asked, block=_ROWS, ties=ties
+            gallery,
+            self.query_ids,
+            self.gallery_ids,
+            self.relevance,
+            asked,
+            block=_ROWS,
+            metric="hamming",
+            ties=ties,
         )
 
 

@@ -18,6 +18,7 @@ from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, Result
 from visual_search.evaluation.scoring import assembled, chosen_measures, chosen_tie_rule, values_of
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
@@ -87,6 +88,7 @@ def evaluate_gallery(
     asked: Asked,
     *,
     block: int,
+    metric: str,
     ties: Sequence[TieRule] | None = None,
 ) -> list[Result]:
     """Measure the ranking of a whole gallery for each query.
@@ -103,6 +105,8 @@ def evaluate_gallery(
         What to measure.
     block : int
         Queries that are open at a time for each thread, at most.
+    metric : str
+        What ranks, by name.
     ties : sequence of str, optional
         Tie rules, each of which makes a result; the one that was asked for where left out.
     """
@@ -115,6 +119,7 @@ def evaluate_gallery(
         asked,
         ties=(asked.tie_rule,) if ties is None else ties,
         notes=task.notes(),
+        setting=Setting(relevance, items, metric),
     )
 
 
@@ -129,6 +134,7 @@ def measured_in_parts(
     *,
     ties: Sequence[TieRule],
     notes: tuple[str, ...] = (),
+    setting: Setting | None = None,
 ) -> list[Result]:
     """Measure positions of full rankings, which come some queries at a time, under one or several tie rules.
 
@@ -144,6 +150,8 @@ def measured_in_parts(
         Tie rules, each of which makes a result.
     notes : tuple of str
         Notes on the ranking.
+    setting : Setting, optional
+        What is measured on, by which the result is found comparable.
     """
     rules = None if asked.preset is None else preset_named(asked.preset)
     chosen = chosen_measures(asked.measures, rules)
@@ -163,6 +171,7 @@ def measured_in_parts(
             notes=notes,
             groups=asked.groups,
             interval=asked.interval,
+            setting=setting,
         )
         for at, rule in enumerate(ties)
     ]

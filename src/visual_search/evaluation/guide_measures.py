@@ -7,8 +7,12 @@ than the number of relevant items.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.average_precision import AP
@@ -90,6 +94,19 @@ class GuideMeasures:
         )
         listed = [*recall, *precision, self.average_precision, self.reciprocal_rank, *ndcg, *hit_rate, *self.more]
         return list(dict.fromkeys(listed))
+
+    def columns(self, entries: Sequence[Mapping[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
+        """Take values per query out of a record's ``per_query_results``, by canonical text; NaN where undefined.
+
+        Families that the entries lack are left out.
+        """
+        listed = {str(self.average_precision): [entry["average_precision"] for entry in entries]}
+        listed[str(self.reciprocal_rank)] = [entry["reciprocal_rank"] for entry in entries]
+        for key in ("recall", "precision", "ndcg", "hit_rate"):
+            if all(f"{key}_at_k" in entry for entry in entries):
+                for k in self.k_values:
+                    listed[str(self.at(key, k))] = [entry[f"{key}_at_k"][str(k)] for entry in entries]
+        return {text: np.array(column, dtype=np.float64) for text, column in listed.items()}
 
     @property
     def depth(self) -> int:

@@ -18,6 +18,7 @@ from visual_search.evaluation.full_rankings import Asked, measured_in_parts
 from visual_search.evaluation.measures.measure import MeasureValues
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.result import Result
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.shared_labels import SharedLabels
@@ -55,7 +56,8 @@ def evaluate_labelled(
     def each_part(values: Callable[[Positions], list[MeasureValues]]) -> list[list[MeasureValues]]:
         return in_parts(queries, gallery, labels, lambda *part: values(label_positions(*part)))
 
-    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked, ties=ties)
+    setting = Setting(labels, labels.items, "hamming")
+    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked, ties=ties, setting=setting)
 
 
 # What is called with labels, the first and last query, and their histograms of shape (queries, distances, grades).

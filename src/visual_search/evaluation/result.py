@@ -13,6 +13,7 @@ from visual_search.counted import counted
 from visual_search.errors import UnknownNameError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.ties import TIE_WORDS, AnyTies
 from visual_search.ids import Id, Ids
 
@@ -134,6 +135,10 @@ class Result(Mapping[str, MeasureResult]):
         What a reader of the numbers should know.
     protocol : mapping or None
         The split it was measured under, its proof included; see `visual_search.evaluation.protocols.split.Split`.
+    groups : int64 array of shape (n,) or None
+        Equal for queries that belong to one independent group; None where no groups were given.
+    setting : Setting or None
+        The right answers and, where it is known, the gallery: by these two results are found comparable.
     """
 
     def __init__(
@@ -148,6 +153,8 @@ class Result(Mapping[str, MeasureResult]):
         unjudged_queries: tuple[Id, ...] = (),
         notes: tuple[str, ...] = (),
         protocol: Mapping[str, Any] | None = None,
+        groups: Int64Array | None = None,
+        setting: Setting | None = None,
     ) -> None:
         self.queries = queries
         self.ties = ties
@@ -156,6 +163,8 @@ class Result(Mapping[str, MeasureResult]):
         self.unjudged_queries = unjudged_queries
         self.notes = notes
         self.protocol = protocol
+        self.groups = groups
+        self.setting = setting
         self._measured = dict(measured)
         self._reader = reader
 
@@ -166,10 +175,14 @@ class Result(Mapping[str, MeasureResult]):
         preset: str | None = None,
         queries: Ids | None = None,
         missing_queries: tuple[Id, ...] | None = None,
-        notes: tuple[str, ...] | None = None,
         protocol: Mapping[str, Any] | None = None,
+        groups: Int64Array | None = None,
+        notes: tuple[str, ...] | None = None,
     ) -> Result:
-        """The same result with other values, queries, notes, preset or protocol; what is left out is kept."""
+        """The same result with other values, queries, preset or protocol; what is left out is kept.
+
+        With other queries, their groups are to be given too.
+        """
         return Result(
             self.queries if queries is None else queries,
             self._measured if measured is None else measured,
@@ -180,6 +193,8 @@ class Result(Mapping[str, MeasureResult]):
             unjudged_queries=self.unjudged_queries,
             notes=self.notes if notes is None else notes,
             protocol=self.protocol if protocol is None else protocol,
+            groups=self.groups if groups is None and queries is None else groups,
+            setting=self.setting,
         )
 
     @property

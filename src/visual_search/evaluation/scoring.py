@@ -14,8 +14,11 @@ from visual_search.evaluation.notes import notes_on
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.protocols.presets import PRESETS, Preset, preset_named
 from visual_search.evaluation.result import IntervalMaker, MeasureResult, Result
+from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.slices import Attribute, group_codes
 from visual_search.evaluation.sources import Joined, RankingSource
+from visual_search.evaluation.statistics.independence import about_groups
+from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.relevance import Relevance
@@ -61,9 +64,10 @@ def evaluate(
     preset : str or Preset, optional
         A field's rules for ties, empty and missing queries, and for what a text form leaves open.
     groups : mapping or sequence, optional
-        For each query the independent unit it belongs to (scene, identity); handed to ``interval``.
+        For each query the independent unit it belongs to (scene, identity). Every measure then has an interval over
+        these groups.
     interval : callable, optional
-        Makes an interval for each measure.
+        Makes an interval for each measure, in place of the usual one.
 
     Returns
     -------
@@ -195,6 +199,7 @@ def _measured(
         notes=joined.notes,
         groups=groups,
         interval=interval,
+        setting=Setting(joined.relevance),
     )
 
 
@@ -225,6 +230,7 @@ def assembled(
     notes: tuple[str, ...] = (),
     groups: Attribute | None = None,
     interval: IntervalMaker | None = None,
+    setting: Setting | None = None,
 ) -> Result:
     """Make a result of values per query.
 
@@ -240,6 +246,8 @@ def assembled(
         Notes on the ranking, which come before all others.
     groups, interval
         As for `evaluate`.
+    setting : Setting, optional
+        What it was measured on.
     """
     codes = None if groups is None else group_codes(groups, outline.queries)
     measured = {}
@@ -255,7 +263,8 @@ def assembled(
             ties=measure.tie_rule(ties),
             interval=None if interval is None else interval(measure, parts, codes),
         )
-    return Result(
+    asked = interval is not None or codes is not None
+    result = Result(
         outline.queries,
         measured,
         ties=ties,
@@ -263,5 +272,13 @@ def assembled(
         reader=rules.read if rules else None,
         missing_queries=tuple(outline.queries.take(np.flatnonzero(outline.missing).tolist())),
         unjudged_queries=outline.unjudged_queries,
-        notes=(*notes, *notes_on(outline, measured, ties, rules)),
+        notes=(
+            *notes,
+            *notes_on(outline, measured, ties, rules),
+            *(about_groups(None if codes is None else codes.tolist(), len(outline)) if asked else ()),
+        ),
+        groups=codes,
+        setting=setting,
     )
+    # Where groups are known, intervals are there unless another maker was asked for.
+    return with_intervals(result, groups=codes.tolist()) if interval is None and codes is not None else result

@@ -119,7 +119,8 @@ def _part(result: Result, rows: npt.NDArray[np.int64]) -> Result:
         return tuple(query for query in ids if query in queries)
 
     measured = {found.measure: _measured(found, rows, queries) for found in result.values()}
-    return result.replaced(measured, queries=queries, missing_queries=kept(result.missing_queries))
+    groups = None if result.groups is None else result.groups[rows]
+    return result.replaced(measured, queries=queries, missing_queries=kept(result.missing_queries), groups=groups)
 
 
 def _measured(found: MeasureResult, rows: npt.NDArray[np.int64], queries: Ids) -> MeasureResult:

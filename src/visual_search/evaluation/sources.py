@@ -51,6 +51,11 @@ class Joined:
         self._notes: tuple[str, ...] = ranking.notes if isinstance(ranking, Ranking) else ()
 
     @property
+    def relevance(self) -> Relevance:
+        """What the right answers are."""
+        return self._relevance
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the numbers should know about the ranking; of a run file once it was read."""
         return self._notes

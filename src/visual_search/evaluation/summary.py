@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from visual_search.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
@@ -74,17 +74,20 @@ def _reading(result: EvaluationResult) -> str:
     said = [f"{title} is {measure}: {measure.words}" for title, measure in titles.items()]
     said += [f"{text}: {found.measure.words}" for text, found in measures.items() if found.measure in guide.more]
     said.append(f"ties: {TIE_WORDS[measures.ties]}")
-    interval = next((found.interval for found in measures.values() if found.interval is not None), None)
-    if interval is not None:
-        as_json = interval.as_json()
-        said.append(
-            f"interval: {as_json['method']}, {as_json['groups']} of them, {as_json['resamples']} resamples, seed "
-            f"{as_json['seed']}"
-        )
+    made = [_making(found.interval.as_json()) for found in measures.values() if found.interval is not None]
+    said += [f"interval: {words}" for words in dict.fromkeys(made)]
     if result.random_baseline is not None:
         said.append("random: exact expectation when items are returned in random order")
         said.append("ceiling: the best any ranking of this index could reach, given how many items are relevant")
     return _listed(said)
+
+
+def _making(interval: Mapping[str, Any]) -> str:
+    """How an interval was made; a formula has neither resamples nor a seed."""
+    words = f"{interval['method']}, {interval['groups']} of them"
+    if not interval["resamples"]:
+        return words
+    return f"{words}, {interval['resamples']} resamples, seed {interval['seed']}"
 
 
 def _listed(said: Sequence[str]) -> str:

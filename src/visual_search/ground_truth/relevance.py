@@ -77,7 +77,7 @@ class Relevance:
         Examples
         --------
         >>> Relevance.from_dict({"q1": {"d1": 1, "d2": 0}})
-        Relevance(1 queries, 2 judged pairs, 0 ignored)
+        Relevance(1 query, 2 judged pairs, 0 ignored)
         """
         judged = list(nested_keys(judgements, what="relevance"))
         queries = Ids(judgements, what="queries")

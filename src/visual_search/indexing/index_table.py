@@ -53,7 +53,8 @@ class VectorIndex:
         Cosine similarity (the default), inner product, or Euclidean distance, whose score is minus the plain
         distance. Left out, ``load`` takes the file's.
     engine : str, optional
-        ``"flat"`` (exhaustive, the default), ``"hnsw"``, ``"ivf"`` or a plug-in's name. Left out, ``load`` takes
+        ``"flat"`` (exhaustive, the default), ``"hnsw"``, ``"ivf"``, ``"faiss"`` (any factory string), ``"hnswlib"``,
+        ``"usearch"``, ``"pgvector"`` or a plug-in's name. Left out, ``load`` takes
         the file's.
     embedder : EmbedderDescription, optional
         What makes the vectors; kept in the manifest, so that queries are embedded alike.
@@ -168,6 +169,11 @@ class VectorIndex:
     def memory_bytes(self) -> int:
         """Bytes the engine holds, vectors included; ids are not counted."""
         return self._engine.memory_bytes
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes a search goes through, without whole vectors kept only to be given back; ids are not counted."""
+        return self._engine.index_bytes
 
     @property
     def tombstones(self) -> int:

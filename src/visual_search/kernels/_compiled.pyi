@@ -103,6 +103,44 @@ def count_code_ranks(
     above: Int64Array,
     tied: Int64Array,
 ) -> None: ...
+def processor() -> int: ...
+def pair_distances(
+    gallery: npt.NDArray[Any],
+    queries: npt.NDArray[Any],
+    rows: Int64Array,
+    query_of: Int64Array,
+    metric: int,
+    first: int,
+    last: int,
+    distances: npt.NDArray[np.float64],
+) -> None: ...
+def pack_rows(
+    rows: npt.NDArray[np.float32],
+    centre: npt.NDArray[np.float32],
+    growth: float,
+    first: int,
+    last: int,
+    codes: npt.NDArray[np.int8],
+    half_square: npt.NDArray[np.float32],
+    inverse: npt.NDArray[np.float32],
+    error: npt.NDArray[np.float32],
+    length: npt.NDArray[np.float32],
+    bias: npt.NDArray[np.int32],
+) -> None: ...
+def screen_rows(
+    packed: tuple[npt.NDArray[Any], ...],
+    count: int,
+    codes: npt.NDArray[np.uint8],
+    facts: npt.NDArray[np.float64],
+    k: int,
+    euclidean: bool,
+    ratio: float,
+    growth: float,
+    room: int,
+    first: int,
+    last: int,
+    processor: int,
+) -> tuple[npt.NDArray[Any], ...]: ...
 def count_labelled_codes(
     queries: npt.NDArray[np.uint64],
     gallery: npt.NDArray[np.uint64],

@@ -26,6 +26,8 @@ using namespace nb::literals;
 
 namespace kernels {
 
+void bind_exact(nb::module_& module);
+
 double nearest_double(const std::string& text) {
 #if defined(__cpp_lib_to_chars)
     double value = 0;
@@ -269,6 +271,7 @@ void def_read_ids(nb::class_<IdJoin>& type) {
 
 NB_MODULE(_compiled, module) {
     using namespace kernels;
+    bind_exact(module);
     nb::class_<Judged>(module, "Judged")
         .def("__init__", &make_judged, "queries"_a, "items"_a, "offsets"_a, "rows"_a, "ignored"_a);
     nb::class_<RunReader>(module, "RunReader")

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define VISUAL_SEARCH_X86_DISPATCH 1
-#endif
+#include "processors.hpp"
 
 namespace kernels {
 

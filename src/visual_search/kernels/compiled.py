@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_dicts
+from visual_search.kernels.compiled_exact import pack_rows, pair_distances, screen_rows
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     LABEL_RULES,
@@ -39,7 +40,7 @@ from visual_search.kernels.text_files import (
     TextFile,
     raise_problems,
 )
-from visual_search.kernels.threads import thread_count
+from visual_search.kernels.threads import in_threads, thread_count
 
 __all__ = [
     "count_code_ranks",
@@ -48,7 +49,10 @@ __all__ = [
     "count_ranks",
     "join_ids",
     "join_run",
+    "pack_rows",
+    "pair_distances",
     "read_table",
+    "screen_rows",
 ]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -103,7 +107,7 @@ def _read(
         except LongLineError:
             reader.stop_at_long_line()
 
-    _in_threads(read, len(spans))
+    in_threads(read, len(spans))
     for later in readers[1:]:
         readers[0].absorb(later)
     return readers[0]
@@ -131,7 +135,7 @@ def join_ids(
         span = bounds[part], bounds[part + 1]
         joins[part].read(lists, values, *span, pad, query_of_list, judged.offsets, judged.ids, judged.ignored)
 
-    _in_threads(read, count)
+    in_threads(read, count)
     for later in joins[1:]:
         joins[0].absorb(later)
     first = joins[0]
@@ -235,7 +239,7 @@ def _counted(
     def some(part: int) -> None:
         count(offsets, columns, ignored, hits, bounds[part], bounds[part + 1], entry, above, tied)
 
-    _in_threads(some, parts)
+    in_threads(some, parts)
     return RankHits(hits, entry, above, tied)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, MissingDependencyError
+from visual_search.kernels.int8_codes import Candidates, CodedQueries, PackedRows
 from visual_search.kernels.joined import (
     DictHits,
     IdHits,
@@ -29,9 +30,10 @@ from visual_search.kernels.joined import (
     RunHits,
     ScoreKind,
 )
+from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.text_files import Layout, Source, Table
 
-__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "kernels"]
+__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "fast_screen", "kernels"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -138,6 +140,40 @@ class Kernels(Protocol):
         """`visual_search.kernels.plain_ids.join_ids`."""
         ...
 
+    def pair_distances(
+        self,
+        gallery: npt.NDArray[Any],
+        queries: npt.NDArray[Any],
+        rows: Int64Array,
+        query_of: Int64Array,
+        *,
+        metric: VectorMetric,
+        threads: int | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """`visual_search.kernels.plain_pairs.pair_distances`."""
+        ...
+
+    def pack_rows(
+        self, rows: npt.NDArray[np.float32], centre: npt.NDArray[np.float32], *, threads: int | None = None
+    ) -> PackedRows:
+        """`visual_search.kernels.plain_int8.pack_rows`."""
+        ...
+
+    def screen_rows(
+        self,
+        packed: PackedRows,
+        queries: CodedQueries,
+        limits: npt.NDArray[np.float64],
+        slack: npt.NDArray[np.float64],
+        k: int,
+        *,
+        euclidean: bool,
+        threads: int | None = None,
+        room: int | None = None,
+    ) -> Candidates:
+        """`visual_search.kernels.plain_int8.screen_rows`."""
+        ...
+
     def read_table(self, source: Source, layout: Layout) -> Table:
         """`visual_search.kernels.plain_tables.read_table`."""
         ...
@@ -146,6 +182,14 @@ class Kernels(Protocol):
 def kernels() -> Kernels:
     """The module whose functions run: `visual_search.kernels.compiled` or `visual_search.kernels.plain`."""
     return cast(Kernels, _chosen()[0])
+
+
+def fast_screen() -> bool:
+    """Whether int8 products are faster than float32 ones here: compiled, on a processor that has them."""
+    if active().name != "compiled":
+        return False
+    found: bool = importlib.import_module("visual_search.kernels.compiled_exact").fast_screen()
+    return found
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.kernels.int8_codes import code_queries
 from visual_search.kernels.joined import (
     DictHits,
     IdHits,
@@ -91,6 +92,35 @@ def _codes(kernels: ModuleType) -> tuple[Any, Any]:
     return kernels.count_code_ranks(query, gallery, np.array([0, 5]), columns, ignored), right
 
 
+# 70 rows along a line; the largest number of each is 127, so that the codes are the numbers themselves.
+_LINE = np.stack((np.full(70, 127), np.arange(70)), axis=1).astype(np.float32)
+
+
+def _pairs(kernels: ModuleType) -> tuple[Any, Any]:
+    rows, query_of = np.array([40, 0, 5]), np.array([0, 1, 1])
+    asked = kernels.pair_distances(_LINE, _LINE[[43, 5]], rows, query_of, metric="l2")
+    return asked, np.array([3.0, 5.0, 0.0])
+
+
+def _packed(kernels: ModuleType) -> tuple[Any, Any]:
+    packed = kernels.pack_rows(_LINE, np.zeros(2, dtype=np.float32))
+    codes = packed.codes.reshape(-1, 32, 4)[:, :, :2].reshape(-1, 2)
+    return (codes[:70], packed.bias[:70]), (_LINE, -128 * _LINE.sum(axis=1))
+
+
+def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
+    packed = kernels.pack_rows(_LINE, np.zeros(2, dtype=np.float32))
+    queries = code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]))
+    found = kernels.screen_rows(packed, queries, np.full(2, 1.5), np.zeros(2), 2, euclidean=True)
+    first, second = (set(rows.tolist()) for rows in np.split(found.rows, [found.counts[0]]))
+    return (first >= {40, 41}, second >= {2, 3, 4}, len(found.rows) < 100, found.full), (
+        True,
+        True,
+        True,
+        [False] * 2,
+    )
+
+
 def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
     # One list as it falls, one in disorder with whole numbers, and an item that is not there.
     lists = [{"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 1, "b": 3, "c": 1, "d": 2.0}, {}]
@@ -119,7 +149,10 @@ QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "count_ranks": _ranks,
     "join_ids": _ids,
     "join_run": _run,
+    "pack_rows": _packed,
+    "pair_distances": _pairs,
     "read_table": _table,
+    "screen_rows": _nearest,
 }
 
 
@@ -129,6 +162,8 @@ def first_wrong(kernels: ModuleType) -> str | None:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
     if dataclasses.is_dataclass(one):
         return all(
             _equal(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one)

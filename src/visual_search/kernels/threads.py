@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-__all__ = ["one_blas_thread", "thread_count"]
+__all__ = ["in_threads", "one_blas_thread", "thread_count"]
 
 
 def thread_count() -> int:
@@ -17,6 +18,15 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def in_threads(work: Callable[[int], None], count: int) -> None:
+    """Do the parts 0 to ``count - 1`` of some work, each in a thread."""
+    if count == 1:
+        work(0)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(work, range(count)))
 
 
 @contextmanager

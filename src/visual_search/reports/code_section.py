@@ -16,7 +16,7 @@ from visual_search.formats.atomic import write_text
 from visual_search.reports.figures import Curve, curve_figure
 from visual_search.reports.page import Section
 from visual_search.reports.pictures import Album
-from visual_search.reports.rendering import render_fragment, render_page
+from visual_search.reports.rendering import render_page, render_part
 from visual_search.reports.wording import value
 
 __all__ = ["code_section", "write_code_page"]
@@ -49,7 +49,7 @@ def code_section(
         For `visual_search.reports.page.write_report`, or for `write_code_page`.
     """
     first = next(iter(studies.values()))
-    body = render_fragment(
+    body = render_part(
         "_codes.html.j2",
         anchor=anchor,
         names=list(studies),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from visual_search.errors import InputError, Problems
+from visual_search.reports.wording import value
 
 __all__ = ["Comparison", "comparisons_from"]
 
@@ -32,6 +33,14 @@ class Comparison:
         Name of the protocol it was found under.
     words : str
         How interval and p were made.
+    p_adjusted : float, optional
+        Of the same test, valid for all comparisons of the page at once.
+    effect_size : float, optional
+        Difference over the standard deviation of the groups' differences.
+    detectable : float, optional
+        Smallest true difference that as many groups would show four times in five.
+    caution : str, optional
+        What to bear in mind, such as that the groups are few.
     """
 
     a: str
@@ -46,6 +55,10 @@ class Comparison:
     ties: int | None = None
     protocol: str | None = None
     words: str = ""
+    p_adjusted: float | None = None
+    effect_size: float | None = None
+    detectable: float | None = None
+    caution: str | None = None
 
     @property
     def has_interval(self) -> bool:
@@ -61,7 +74,12 @@ class Comparison:
             return "higher; the interval excludes 0"
         if self.high < 0:
             return "lower; the interval excludes 0"
-        return "not told apart; the interval includes 0"
+        seen = (
+            ""
+            if self.detectable is None
+            else f"; one of {value(self.detectable)} would have been seen four times in five"
+        )
+        return f"not told apart; the interval includes 0{seen}"
 
 
 def comparisons_from(given: Iterable[Mapping[str, Any]]) -> list[Comparison]:

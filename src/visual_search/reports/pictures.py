@@ -52,10 +52,13 @@ class Album:
         Longest side in pixels; smaller images keep their size.
     max_bytes : int
         Where the thumbnails' bytes, as text in the page, would pass this, further images are left out and counted.
+    name : str
+        What the drawings' ids on the page begin with; two albums on one page need two.
     """
 
-    def __init__(self, *, longest: int = 128, max_bytes: int = 6_000_000) -> None:
+    def __init__(self, *, longest: int = 128, max_bytes: int = 6_000_000, name: str = "picture") -> None:
         self._longest = longest
+        self._name = name
         self._room = max_bytes
         self._pictures: dict[ImageLocation | None, Picture] = {None: Picture(None, _NO_PLACE)}
         self._symbols: dict[str, str] = {}
@@ -128,7 +131,7 @@ class Album:
         self._room -= len(encoded)
         with Image.open(io.BytesIO(small)) as image:
             width, height = image.size
-        name = f"picture-{len(self._drawings) + 1}"
+        name = f"{self._name}-{len(self._drawings) + 1}"
         self._symbols[content] = name
         self._ratios.append(width / height)
         self._drawings.append(

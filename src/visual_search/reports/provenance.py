@@ -169,12 +169,18 @@ def _uncertainty(system: System) -> str:
     intervals = [measured.interval for measured in system.measures.values() if measured.interval]
     if not intervals:
         return ""
-    first = intervals[0]
-    parts = [f"{100 * first['confidence']:g} % intervals"] if first.get("confidence") else []
-    parts += [str(first["method"])] if first.get("method") else []
-    parts += [plural(first["resamples"], "resample")] if first.get("resamples") else []
-    parts += [f"seed {first['seed']}"] if first.get("seed") is not None else []
-    parts += [plural(first["groups"], "group")] if first.get("groups") else []
+    confidence = intervals[0].get("confidence")
+    told = [f"{100 * confidence:g} % intervals"] if confidence else []
+    return ", ".join(told) + (": " if told else "") + "; ".join(dict.fromkeys(map(_making, intervals)))
+
+
+def _making(interval: Mapping[str, Any]) -> str:
+    """How one interval was made; a formula has neither resamples nor a seed."""
+    parts = [str(interval["method"])] if interval.get("method") else []
+    if interval.get("resamples"):
+        parts.append(plural(interval["resamples"], "resample"))
+        parts += [f"seed {interval['seed']}"] if interval.get("seed") is not None else []
+    parts += [plural(interval["groups"], "group")] if interval.get("groups") else []
     return ", ".join(parts)
 
 

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from visual_search.reports import wording
 from visual_search.reports.figures import swatch
 
-__all__ = ["render_fragment", "render_page"]
+__all__ = ["render_page", "render_part"]
 
 
 def render_page(template: str, **values: Any) -> str:
@@ -27,9 +27,9 @@ def render_page(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(style=Markup(style), policy=policy, **values)  # noqa: S704
 
 
-def render_fragment(template: str, **values: Any) -> Markup:
-    """Fill the template of a part of a page, everything in it escaped."""
-    return Markup(_environment().get_template(template).render(**values))  # noqa: S704 - an autoescaped template
+def render_part(template: str, **values: Any) -> Markup:
+    """Fill a template that is a part of a page; what it shows is escaped."""
+    return Markup(_environment().get_template(template).render(**values))  # noqa: S704 - autoescaped above
 
 
 @cache

@@ -13,7 +13,7 @@ from visual_search.errors import InputError
 from visual_search.formats.results import StoredResult
 from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.systems import Measured, System, load_systems, read_all
-from visual_search.reports.wording import plural, printable, value
+from visual_search.reports.wording import markdown, plural, printable, value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -105,10 +105,10 @@ class ResultsTable:
 
     def to_markdown(self) -> str:
         """A Markdown table under its title; pipes, backslashes and angle brackets of names are escaped."""
-        head = "| " + " | ".join(_markdown(column) for column in self.columns) + " |"
+        head = "| " + " | ".join(markdown(column) for column in self.columns) + " |"
         rule = "|---|" + "---:|" * len(self.names)
-        body = ["| " + " | ".join(_markdown(text) for text in row) + " |" for row in self.rows]
-        return "\n".join([f"**{_markdown(self.title)}**", "", head, rule, *body])
+        body = ["| " + " | ".join(markdown(text) for text in row) + " |" for row in self.rows]
+        return "\n".join([f"**{markdown(self.title)}**", "", head, rule, *body])
 
     def long_rows(self) -> Iterator[list[str]]:
         """One row a system and measure, every measure, numbers in full precision; see :func:`to_delimited`."""
@@ -187,16 +187,3 @@ def _cell(measured: Measured | None) -> str:
     span = f" [{value(interval['low'])}, {value(interval['high'])}]" if interval else ""
     undefined = f" ({measured.undefined} undefined)" if measured.undefined else ""
     return value(measured.mean) + span + undefined
-
-
-def _markdown(text: str) -> str:
-    for character, escaped in (
-        ("\\", "\\\\"),
-        ("|", "\\|"),
-        ("<", "&lt;"),
-        ("*", "\\*"),
-        ("_", "\\_"),
-        ("`", "\\`"),
-    ):
-        text = text.replace(character, escaped)
-    return text

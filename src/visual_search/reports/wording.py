@@ -12,6 +12,7 @@ from math import isfinite
 __all__ = [
     "counted",
     "listed",
+    "markdown",
     "p_value",
     "percent",
     "plural",
@@ -183,3 +184,23 @@ def listed(values: Sequence[object], limit: int = 8) -> str:
     """
     head = ", ".join(f"\u2068{short_id(one)}\u2069" for one in values[:limit])
     return f"{head} and {counted(len(values) - limit)} more" if len(values) > limit else head
+
+
+def markdown(text: str) -> str:
+    r"""A name as Markdown shows it, in a table as well: what it would read as marks is escaped.
+
+    Examples
+    --------
+    >>> print(markdown("a|b_c"))
+    a\|b\_c
+    """
+    for character, escaped in (
+        ("\\", "\\\\"),
+        ("|", "\\|"),
+        ("<", "&lt;"),
+        ("*", "\\*"),
+        ("_", "\\_"),
+        ("`", "\\`"),
+    ):
+        text = text.replace(character, escaped)
+    return text

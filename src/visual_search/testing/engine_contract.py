@@ -126,6 +126,7 @@ class EngineContract:
         small, large = self.filled(self.gallery(100)), self.filled(self.gallery())
         assert large.memory_bytes >= 4 * _DIMENSION * _COUNT
         assert large.memory_bytes > small.memory_bytes
+        assert large.index_bytes > 0
 
     # What it finds.
 

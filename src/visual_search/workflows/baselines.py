@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
-from visual_search.images.image_source import ImageSource
 from visual_search.images.ledger import Ledger, LedgerEntry
-from visual_search.images.sources import list_images
+from visual_search.images.ledger_sources import sources_of
 from visual_search.indexing.embedders.contract import describe
 from visual_search.indexing.embedders.registry import create_embedder
 from visual_search.indexing.embedding import embed_sources
@@ -55,7 +52,7 @@ def baseline_service(
     made = create_embedder(embedder)
     entries: list[LedgerEntry] = []
     parts = [np.empty((0, made.dimension), dtype=np.float32)]
-    for batch in embed_sources(_sources(ledger), made, rules=images.rules, progress=progress):
+    for batch in embed_sources(sources_of(ledger), made, rules=images.rules, progress=progress):
         entries += batch.entries
         parts.append(batch.vectors)
     changed = [entry.id for entry in entries if entry.sha256 != ledger[entry.id].sha256]
@@ -69,21 +66,3 @@ def baseline_service(
     baseline.add([entry.id for entry in entries], np.concatenate(parts))
     attach_images(baseline, Ledger(entries), images.rules)
     return NearestNeighborSearch(index=baseline, embedder=made)
-
-
-def _sources(ledger: Ledger) -> list[ImageSource]:
-    """Sources of the images in a ledger, those in archives among them."""
-    members: dict[tuple[str, str], ImageSource] = {}
-    for archive in {entry.path for entry in ledger if entry.member is not None}:
-        members |= {(archive, str(source.member)): source for source in list_images(archive)}
-    sources = []
-    for entry in ledger:
-        if entry.member is None:
-            sources.append(ImageSource(entry.id, Path(entry.path)))
-        else:
-            found = members.get((entry.path, entry.member))
-            reason = None if found else "no such member any more"
-            sources.append(
-                ImageSource(entry.id, Path(entry.path), entry.member, reason, found.entry if found else None)
-            )
-    return sources

@@ -15,13 +15,17 @@ from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.formats.result_copy import copy_result
 from visual_search.formats.results import StoredResult, check_result_path, read_result
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 from visual_search.workflows.baselines import baseline_service
 from visual_search.workflows.report import report_results
 
-__all__ = ["Evaluated", "evaluate_index"]
+__all__ = ["PREVIOUS", "Evaluated", "evaluate_index"]
+
+# The baseline that is whatever lies at the output.
+PREVIOUS = "previous"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,14 @@ class Evaluated:
         Against the baselines, where any were given, and random retrieval.
     page : Path or None
         The HTML page, where one was asked for.
+    notes : tuple of str
+        What was asked for and could not be done.
     """
 
     result: EvaluationResult
     comparison: BaselineComparison | None
     page: Path | None
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The result's record and, where there are baselines, the comparison."""
@@ -98,11 +105,19 @@ def evaluate_index(
     Evaluated
     """
     _check_outputs(index, dataset, output, baselines, report)
+    notes: tuple[str, ...] = ()
+    if PREVIOUS in baselines and not Path(output).exists():
+        baselines = [name for name in baselines if name != PREVIOUS]
+        notes = (f"no previous result: {os.fspath(output)} was not there; this result is the first",)
     queries = EvaluationDataset.from_json(dataset)
     protocol = None if split is None else Split.load(split)
     service = NearestNeighborSearch(index=VectorIndex.open(index))
     evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k, ties=ties)
-    earlier = {name: read_result(name) for name in baselines if _is_file_name(name)}
+    earlier = {
+        name: _kept(Path(output)) if name == PREVIOUS else read_result(name)
+        for name in baselines
+        if name == PREVIOUS or _is_file_name(name)
+    }
     result = evaluator.evaluate(queries, k_values, exclude_self=exclude_self, protocol=protocol)
     against = {
         name: earlier.get(name) or _baseline(name, service, queries, Path(output), result) for name in baselines
@@ -112,7 +127,12 @@ def evaluate_index(
     page = None
     if report is not None:
         page = report_results([*(stored.path for stored in against.values()), output], report)
-    return Evaluated(result, comparison, page)
+    return Evaluated(result, comparison, page, notes)
+
+
+def _kept(output: Path) -> StoredResult:
+    """The result that is about to be replaced, copied beside it."""
+    return copy_result(read_result(output), output.with_name(f"{output.stem}.{PREVIOUS}.json"))
 
 
 def _is_file_name(baseline: str) -> bool:

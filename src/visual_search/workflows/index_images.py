@@ -127,7 +127,7 @@ def index_images(
         Text form, such as ``"efficientnet-lite0"`` or ``"onnx:model.onnx"``, or the thing itself.
     metric : "cosine", "ip" or "l2"
     engine : str
-        ``"flat"``, ``"hnsw"``, ``"ivf"`` or a plug-in's.
+        ``"flat"``, ``"hnsw"``, ``"ivf"``, ``"faiss"``, ``"hnswlib"``, ``"usearch"``, ``"pgvector"`` or a plug-in's.
     settings : mapping, optional
         The engine's settings.
     ids : "relative", "stem" or mapping

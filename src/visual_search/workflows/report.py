@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from visual_search.errors import FileFormatError, InputError
-from visual_search.evaluation.statistics.paired import paired_difference
-from visual_search.ids import Id
+from visual_search.errors import FileFormatError, FingerprintError, InputError
+from visual_search.evaluation.comparison import compare
+from visual_search.evaluation.statistics.multiplicity import holm
 from visual_search.reports.page import write_report
 from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.systems import System, load_systems, read_all
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 __all__ = ["report_results"]
-
-FloatArray = npt.NDArray[np.float64]
 
 # Differences query by query mean something only where these agree.
 _PARTS = {
@@ -84,6 +78,7 @@ def report_results(
     warnings: list[str] = []
     for group in groups:
         _compare(group, chosen, comparisons, warnings)
+    _adjust(comparisons)
     options: dict[str, Any] = {} if title is None else {"title": title}
     return write_report(stored, out, baseline=chosen, comparisons=comparisons, warnings=warnings, **options)
 
@@ -108,7 +103,7 @@ def _compare(
             continue
         try:
             found = list(_differences(group, system, against))
-        except FileFormatError as problem:
+        except (FileFormatError, FingerprintError, InputError) as problem:
             warnings.append(f"{pair}: {problem}")
             continue
         if not found:
@@ -141,28 +136,36 @@ def _differences(group: ProtocolGroup, system: System, against: System) -> Itera
 
     Raises
     ------
-    FileFormatError
-        A file of per-query values that is gone, damaged, of another run, or without these queries.
+    FileFormatError, FingerprintError, InputError
+        A file of per-query values that is gone, damaged or of another run; data that differ after all.
     """
     names = _measures(group, system, against)
     if not names:
         return
-    first, second = system.result.queries(), against.result.queries()
-    order = _order(first, second, against)
-    groups = _groups(first, second, order)
-    drawn = "queries one by one" if groups is None else "all queries of a group together"
-    for name in names:
-        found = paired_difference(
-            _values(first, name, system), _values(second, name, against)[order], groups=groups
-        )
+    metrics = [(one.record.get("index") or {}).get("metric") for one in (against, system)]
+    own = None not in metrics and metrics[0] != metrics[1]
+    found = compare(
+        {against.label: against.result, system.label: system.result},
+        names,
+        despite="each system likens by a metric of its own" if own else None,
+    )
+    drawn = "queries one by one" if found.groups == found.queries else "all queries of a group together"
+    likened = f" Metrics differ: {metrics[1]} against {metrics[0]}." if own else ""
+    for one in found:
         yield {
-            **found.as_json(),
+            **one.as_json(),
             "protocol": group.name,
             "a": system.label,
             "b": against.label,
-            "measure": name,
-            "words": f"Interval and test draw {drawn}.",
+            "words": f"Interval and test draw {drawn}.{likened}",
         }
+
+
+def _adjust(comparisons: Sequence[dict[str, Any]]) -> None:
+    """Raise the p-values to hold for all comparisons of the page at once."""
+    raised = holm(np.array([np.nan if one["p_value"] is None else one["p_value"] for one in comparisons]))
+    for one, p in zip(comparisons, raised.tolist(), strict=True):
+        one["p_adjusted"] = None if np.isnan(p) else p
 
 
 def _measures(group: ProtocolGroup, system: System, against: System) -> list[str]:
@@ -175,33 +178,3 @@ def _measures(group: ProtocolGroup, system: System, against: System) -> list[str
     hit_rates = [name for name in both if system.measures[name].family == "HitRate"]
     precisions = [name for name in both if system.measures[name].family == "AP"]
     return [*hit_rates[:1], *precisions[-1:]]
-
-
-def _order(first: pa.Table, second: pa.Table, against: System) -> list[int]:
-    """Row of the second table for each query of the first."""
-    rows: Mapping[Id, int] = {query: row for row, query in enumerate(second["query"].to_pylist())}
-    wanted = first["query"].to_pylist()
-    missing = [query for query in wanted if query not in rows]
-    if missing or len(rows) != len(wanted):
-        raise FileFormatError(
-            f"{against.result.path.name}: its per-query values are of other queries than its fingerprint says; "
-            "evaluate again"
-        )
-    return [rows[query] for query in wanted]
-
-
-def _values(table: pa.Table, name: str, system: System) -> FloatArray:
-    if name not in table.column_names:
-        raise FileFormatError(f"{system.result.path.name}: its per-query values lack {name}; evaluate again")
-    values: FloatArray = np.asarray(table[name].to_numpy(), dtype=np.float64)
-    return values
-
-
-def _groups(first: pa.Table, second: pa.Table, order: list[int]) -> list[object] | None:
-    """Group of each query, of the first result that has any."""
-    for table, rows in ((first, range(len(order))), (second, order)):
-        if "group" in table.column_names:
-            column = table["group"].to_pylist()
-            if any(group is not None for group in column):
-                return [column[row] for row in rows]
-    return None

@@ -18,11 +18,12 @@ from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.scoring import evaluate, evaluate_presets
 from visual_search.evaluation.slices import Slices, slices
-from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.atomic import atomic_path, write_text
 from visual_search.ground_truth.relevance import Relevance
+from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
 
 __all__ = ["DEFAULT_MEASURES", "Scored", "read_ranking", "read_relevance", "score_run", "side_by_side"]
@@ -121,10 +122,12 @@ def score_run(
     """
     ranking, relevance = read_ranking(run), read_relevance(qrels)
     chosen = list(measures) or (None if preset is not None else DEFAULT_MEASURES)
-    result = evaluate(ranking, relevance, chosen, preset=preset, ties=ties)
-    by_group = None if groups is None else _values_of(groups, result)
-    result = with_intervals(result, groups=by_group, resampling=Resampling())
-    parts = None if attribute is None else slices(result, _values_of(attribute, result))
+    by_group = None if groups is None else _values_of(groups, relevance.queries)
+    result = evaluate(ranking, relevance, chosen, preset=preset, ties=ties, groups=by_group)
+    if by_group is None:
+        said = about_groups(None, len(result.queries))
+        result = with_intervals(result).replaced(notes=(*result.notes, *said))
+    parts = None if attribute is None else slices(result, _values_of(attribute, result.queries))
     return Scored(result, parts)
 
 
@@ -194,8 +197,8 @@ def _nested(path: str | os.PathLike[str], what: str) -> dict[Any, dict[Any, floa
     return {query: dict(items) for query, items in value.items()}
 
 
-def _values_of(path: str | os.PathLike[str], result: Result) -> list[Hashable]:
-    """One value for each query of the result, from a table of two columns."""
+def _values_of(path: str | os.PathLike[str], ids: Ids) -> list[Hashable]:
+    """One value for each query, from a table of two columns."""
     text = Path(path).read_text("utf-8-sig")
     delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
     rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
@@ -203,7 +206,7 @@ def _values_of(path: str | os.PathLike[str], result: Result) -> list[Hashable]:
     if wrong:
         raise FileFormatError(f"{path}: two columns, query and value, are needed; not so in line {wrong[0]}")
     known = dict(rows)
-    queries = [str(query) for query in result.queries]
+    queries = [str(query) for query in ids]
     lacking = [query for query in queries if query not in known]
     if lacking:
         raise InputError(f"{path}: no value for {counted(len(lacking), 'query', 'queries')}, first: {lacking[0]!r}")

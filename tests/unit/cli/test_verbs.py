@@ -67,6 +67,22 @@ def test_evaluate_compares_with_a_baseline_and_reports(photos: Path, capsys: pyt
     assert record["hit_rate_at_1"] == 1.0
 
 
+def test_the_result_that_is_replaced_is_the_previous_one(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["evaluate", "--index", "photos.index", "--dataset", "eval.json", "--exclude-self", "--k", "1", "5"]
+    again = [*words, "--output", "r.json", "--baseline", "previous", "--report", "both.html"]
+    assert main([*again, "--model-name", "first"]) == 0
+    assert "no previous result: r.json was not there" in capsys.readouterr().err
+    assert not Path("r.previous.json").exists()
+    assert main([*again, "--model-name", "second"]) == 0
+    assert "Against previous (first)" in capsys.readouterr().out
+    assert [json.loads(Path(name).read_text())["model_name"] for name in ("r.previous.json", "r.json")] == [
+        "first",
+        "second",
+    ]
+    assert 'second</bdi> <span class="muted">instead of</span> <bdi>first' in Path("both.html").read_text("utf-8")
+    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.01"]) == 0
+
+
 def test_an_embedder_as_baseline_on_the_same_images(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--index", "photos.index", "--dataset", "eval.json", "--exclude-self", "--k", "1", "5"]
     assert main(["evaluate", *words, "--output", "r.json", "--baseline", "phash", "--report", "both.html"]) == 0

@@ -11,7 +11,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation import joining
 from visual_search.evaluation.joining import join
 from visual_search.evaluation.positions import Positions, all_tied
-from visual_search.evaluation.ties import TIE_RULES, TIE_WORDS
+from visual_search.evaluation.ties import NEIGHBOR_TIES, TIE_RULES, TIE_WORDS
 from visual_search.ids import Ids
 from visual_search.testing.strategies import Case, cases
 
@@ -154,7 +154,7 @@ def test_all_tied_knows_what_is_not_in_the_gallery() -> None:
 
 
 def test_every_rule_has_words() -> None:
-    assert set(TIE_WORDS) == set(TIE_RULES)
+    assert set(TIE_WORDS) == {*TIE_RULES, *NEIGHBOR_TIES}
     positions = join(Ranking.from_dict({"q": {"a": 1.0, "b": 1.0}}), Relevance.from_dict({"q": {"a": 1}}))
     with pytest.raises(InputError, match="one of expected, best"):
         positions.ordered("random")  # type: ignore[arg-type]

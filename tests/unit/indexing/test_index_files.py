@@ -298,8 +298,8 @@ def test_damage_is_refused_and_named(saved: Path, damage: Callable[[Path], Any],
 
 
 def test_an_engine_that_is_not_installed_is_named(saved: Path) -> None:
-    edited(lambda record: record.update(engine="usearch"))(saved)
-    with pytest.raises(UnknownNameError, match="no engine 'usearch'"):
+    edited(lambda record: record.update(engine="absent_engine"))(saved)
+    with pytest.raises(UnknownNameError, match="no engine 'absent_engine'"):
         VectorIndex.open(saved)
 
 

@@ -311,7 +311,7 @@ def test_fingerprint_is_that_of_ids_and_vectors_in_order() -> None:
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"did you mean 'hnsw'\? known: flat, hnsw, ivf"):
+    with pytest.raises(UnknownNameError, match=r"did you mean 'hnsw'\? known: faiss, flat, hnsw, hnswlib, ivf"):
         VectorIndex(engine="hsnw")
     with pytest.raises(InputError, match=r"must be one of cosine, ip, l2"):
         VectorIndex(metric="euclid")  # type: ignore[arg-type]
@@ -463,7 +463,7 @@ def test_settings_come_as_a_mapping_or_as_keywords() -> None:
         ({"engine": ["flat"]}, r"engine: got \['flat'\] \(list\)"),
         ({"metric": ["ip"]}, r"metric: got \['ip'\] \(list\)"),
         ({"embedder": "pixels"}, "embedder: got str; give an EmbedderDescription"),
-        ({"dimension": 2**31}, "dimension: got 2147483648; FAISS takes up to"),
+        ({"dimension": 2**31}, "dimension: got 2147483648; engine 'flat' takes up to"),
     ],
 )
 def test_an_index_of_impossible_parts_is_refused(options: dict[str, Any], message: str) -> None:

@@ -67,9 +67,10 @@ def test_the_others_are_compared_with_the_first_from_the_stored_values(
         ours, theirs = (np.array(one.queries()[row[1]].to_pylist(), dtype=np.float64) for one in (grid, colour))
         found = paired_difference(ours, theirs, groups=grid.queries()["group"].to_pylist())
         assert row[2].split()[0] == signed(found.difference)
-        assert row[3] == p_value(found.p_value)
+        assert row[3] == f"{p_value(found.p_value)} {p_value(min(1, 2 * found.p_value))} adjusted"
         assert row[4:7] == [str(found.wins), str(found.losses), str(found.ties)]
         assert "all queries of a group together" in row[7]
+        assert "Only 8 independent groups" in row[7]
     assert found.difference > 0
     text = text_of(page)
     assert "colour baseline" in text

@@ -1,4 +1,4 @@
-"""Percentile bootstrap over independent groups: how far a mean would move with other queries.
+"""Bootstrap over independent groups: how far a mean would move with other queries.
 
 Queries of one group (one person, one scene, one document) succeed and fail together, so groups are drawn, not
 queries, and all queries of a group go along [1]_. A mean is a ratio: sum of numerators by sum of denominators over
@@ -10,23 +10,29 @@ the queries drawn. Both sums are resampled together, which serves the macro mean
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError
+from visual_search.evaluation.statistics.draws import (
+    CELLS_AT_A_TIME,
+    ExactSums,
+    every_resample,
+    number_of_resamples,
+    random_resamples,
+)
+from visual_search.evaluation.statistics.ends import accelerations, bca_shares, interval_ends, widened_tail
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
 
-__all__ = ["bootstrap_mean", "bootstrap_median", "bootstrap_ratios"]
+__all__ = ["bootstrap_mean", "bootstrap_median", "bootstrap_ratios", "group_sums"]
 
 FloatArray = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
 
-ROWS_AT_A_TIME = 16
-# Multiplications up to which OpenBLAS starts no threads.
-_ONE_THREAD = 1 << 18
+_WORDS = {"percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
 
 
 def bootstrap_ratios(
@@ -63,7 +69,7 @@ def bootstrap_ratios(
     >>> hits, relevant = np.array([[1.0], [0.0], [2.0], [3.0]]), np.array([[2.0], [1.0], [2.0], [4.0]])
     >>> [interval] = bootstrap_ratios(hits, relevant)
     >>> round(interval.low, 2), round(interval.high, 2), interval.groups
-    (0.33, 0.88, 4)
+    (0.0, 1.0, 4)
     """
     settings = resampling or Resampling()
     _check(numerators, denominators)
@@ -73,17 +79,25 @@ def bootstrap_ratios(
     seen: dict[bytes, int] = {}
     which = [seen.setdefault(column.tobytes(), len(seen)) for column in denominators.T]
     different = [which.index(place) for place in range(len(seen))]
-    sums = _group_sums(np.hstack((numerators, denominators[:, different])), codes, count)
-    means = np.full((settings.resamples, width), np.nan)
-    if count > 1:
-        start = 0
-        for counts in group_counts(count, settings):
-            drawn = _product(counts, sums)
-            top, bottom = drawn[:, :width], drawn[:, width:][:, which]
-            np.divide(top, bottom, out=means[start : start + len(counts)], where=bottom > 0)
-            start += len(counts)
+    sums = group_sums(np.hstack((numerators, denominators[:, different])), codes, count)
+    exact = ExactSums(sums)
+
+    def ratios(counts: FloatArray) -> FloatArray:
+        drawn = exact.of(counts)
+        top, bottom = drawn[:, :width], drawn[:, width:][:, which]
+        made = np.full(top.shape, np.nan)
+        np.divide(top, bottom, out=made, where=bottom > 0)
+        return made
+
+    means, shares = _resampled(ratios, width, count, settings)
+    observed = ratios(np.ones((1, count)))[0] if count else np.full(width, np.nan)
+    bent = accelerations(sums[:, :width], sums[:, width:][:, which]) if settings.method == "bca" else None
     taking_part = (sums[:, width:] > 0).sum(axis=0)[which]
-    return [_interval(means[:, j], settings, unit, int(taking_part[j])) for j in range(width)]
+    made: list[Interval | None] = []
+    for j in range(width):
+        correction = None if bent is None else (float(observed[j]), float(bent[j]))
+        made.append(_interval(means[:, j], shares, settings, unit, int(taking_part[j]), correction=correction))
+    return made
 
 
 def bootstrap_mean(
@@ -102,7 +116,7 @@ def bootstrap_mean(
     --------
     >>> interval = bootstrap_mean(np.array([1.0, 0.0, 1.0, 1.0, np.nan]))
     >>> interval.low, interval.high, interval.groups
-    (0.25, 1.0, 4)
+    (0.0, 1.0, 4)
     """
     defined = ~np.isnan(values)
     numerators = np.where(defined, values, 0.0)[:, None]
@@ -131,24 +145,34 @@ def bootstrap_median(
     rows = np.flatnonzero(~np.isnan(values))
     order = rows[np.argsort(values[rows], kind="stable")]
     ranked, owners = values[order], codes[order]
-    means = [np.full(0, np.nan)]
-    if count > 1 and len(order):
-        means = [_medians(counts[:, owners], ranked) for counts in group_counts(count, settings)]
-    return _interval(np.concatenate(means), settings, unit, len(np.unique(owners)))
+    if not len(order):
+        return None
+
+    def medians(counts: FloatArray) -> FloatArray:
+        # A row of counts has one number a group, but one a query is needed here; again a few rows at a time.
+        step = max(1, CELLS_AT_A_TIME // len(ranked))
+        parts = [counts[start : start + step, owners] for start in range(0, len(counts), step)]
+        return np.concatenate([_medians(part, ranked) for part in parts])[:, None]
+
+    means, shares = _resampled(medians, 1, count, settings)
+    return _interval(means[:, 0], shares, settings, unit, len(np.unique(owners)))
 
 
-def group_counts(count: int, settings: Resampling) -> Iterator[FloatArray]:
-    """How often each group was drawn, block after block, float64 of shape (block, count).
-
-    The draws are one stream of integers, so where a block ends does not matter; blocks are small and of fixed size,
-    so memory is that of a few rows and sums come out the same to the last bit.
-    """
-    random = np.random.default_rng(settings.seed)
-    for start in range(0, settings.resamples, ROWS_AT_A_TIME):
-        rows = min(ROWS_AT_A_TIME, settings.resamples - start)
-        drawn = random.integers(0, count, size=(rows, count))
-        drawn += np.arange(rows)[:, None] * count
-        yield np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count).astype(np.float64)
+def _resampled(
+    statistic: Callable[[FloatArray], FloatArray], width: int, count: int, settings: Resampling
+) -> tuple[FloatArray, FloatArray | None]:
+    """The statistic of every resample, shape (resamples, width), and the resamples' probabilities unless equal."""
+    if count < 2:
+        return np.full((0, width), np.nan), None
+    if number_of_resamples(count) <= settings.enumerated:
+        counts, shares = every_resample(count)
+        return statistic(counts), shares
+    made = np.empty((settings.resamples, width))
+    start = 0
+    for counts in random_resamples(count, settings.resamples, settings.seed):
+        made[start : start + len(counts)] = statistic(counts)
+        start += len(counts)
+    return made, None
 
 
 def _medians(weights: FloatArray, ranked: FloatArray) -> FloatArray:
@@ -161,32 +185,35 @@ def _medians(weights: FloatArray, ranked: FloatArray) -> FloatArray:
     return np.where(total[:, 0] > 0, (ranked[lower] + ranked[upper]) / 2, np.nan)
 
 
-def _product(counts: FloatArray, sums: FloatArray) -> FloatArray:
-    """Product of two matrices in pieces that BLAS computes on one thread.
-
-    The whole is too small to gain from more threads, and where other work keeps the cores busy, threads that wait
-    for each other take twenty times as long as the product itself.
-    """
-    rows, columns = len(counts), sums.shape[1]
-    step = max(1, _ONE_THREAD // (rows * columns))
-    total = np.zeros((rows, columns))
-    for start in range(0, len(sums), step):
-        total += counts[:, start : start + step] @ sums[start : start + step]
-    return total
-
-
-def _group_sums(values: FloatArray, codes: Int64Array, count: int) -> FloatArray:
+def group_sums(values: FloatArray, codes: Int64Array, count: int) -> FloatArray:
+    """Sum each column over the queries of each group, float64 of shape (count, m)."""
     columns = [np.bincount(codes, weights=column, minlength=count) for column in values.T]
     return np.ascontiguousarray(np.array(columns).reshape(values.shape[1], count).T)
 
 
-def _interval(means: FloatArray, settings: Resampling, unit: str, groups: int) -> Interval | None:
-    known = means[~np.isnan(means)]
-    if groups < 2 or not len(known):
+def _interval(
+    means: FloatArray,
+    shares: FloatArray | None,
+    settings: Resampling,
+    unit: str,
+    groups: int,
+    *,
+    correction: tuple[float, float] | None = None,
+) -> Interval | None:
+    """Interval from resampled means; ``correction`` is the observed mean and its acceleration, for BCa."""
+    known = ~np.isnan(means)
+    if groups < 2 or not known.any():
         return None
-    low, high = settings.ends(known)
-    method = f"percentile bootstrap over {unit}"
-    return Interval(low, high, settings.confidence, method, len(known), settings.seed, groups)
+    means, shares = means[known], None if shares is None else shares[known]
+    tail = widened_tail(settings.tail, groups) if settings.widened else settings.tail
+    tails = (tail, 1 - tail)
+    if correction is not None:
+        tails = bca_shares(means, shares, *correction, tail)
+    low, high = interval_ends(means, shares, tails)
+    words = f"{_WORDS['percentile' if correction is None else 'bca']} over {unit}"
+    words = f"widened {words}" if settings.widened else words
+    method = words if shares is None else f"{words}, every resample enumerated"
+    return Interval(low, high, settings.confidence, method, len(means), settings.seed, groups)
 
 
 def _check(numerators: FloatArray, denominators: FloatArray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,11 @@ from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.folds import group_codes
 
-__all__ = ["Interval", "Resampling", "resampling_groups"]
+__all__ = ["Interval", "IntervalMethod", "ProportionMethod", "Resampling", "resampling_groups"]
 
 Int64Array = npt.NDArray[np.int64]
+IntervalMethod: TypeAlias = Literal["percentile", "bca"]
+ProportionMethod: TypeAlias = Literal["wilson", "clopper-pearson", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Interval:
     method : str
         In words.
     resamples : int
-        How many the ends come from; resamples in which the mean was undefined are not among them.
+        How many the ends come from; resamples in which the mean was undefined are not among them. 0 where the ends
+        follow from a formula.
     seed : int
     groups : int
         Independent groups with a defined value; with fewer than about 20 the interval is itself uncertain, mostly
@@ -62,7 +65,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How intervals are made: confidence, number of resamples, seed.
+    """How intervals are made: confidence, number of resamples, seed, method.
 
     Parameters
     ----------
@@ -71,6 +74,18 @@ class Resampling:
     confidence : float in (0, 1)
     seed : int
         The same seed gives the same interval.
+    method : {"bca", "percentile"}
+        Percentiles of the resampled means corrected for bias and for a spread that changes with the mean (BCa), or as
+        they are. Medians always take percentiles.
+    proportions : {"wilson", "clopper-pearson", "bootstrap"}
+        What is done where every value is 0 or 1 and every query stands alone, as with the hit rate of independent
+        queries: a formula that holds at shares near 0 and 1, where resampling does not.
+    enumerated : int
+        Where there are no more different resamples than this, all are taken, each with its probability, and nothing
+        is random; 10,000 are those of 8 groups. 0: never.
+    widened : bool
+        Whether percentiles are taken further out, the more so the fewer groups there are, since resamples of few
+        groups spread too little.
 
     Raises
     ------
@@ -81,6 +96,10 @@ class Resampling:
     resamples: int = 2000
     confidence: float = 0.95
     seed: int = 0
+    method: IntervalMethod = "bca"
+    proportions: ProportionMethod = "wilson"
+    enumerated: int = 10_000
+    widened: bool = True
 
     def __post_init__(self) -> None:
         if self.resamples < 100:
@@ -89,12 +108,18 @@ class Resampling:
             raise InputError(f"confidence is {self.confidence}; it must lie between 0 and 1, such as 0.95")
         if self.seed < 0:
             raise InputError(f"seed is {self.seed}; it must not be negative")
+        for name, allowed in (("method", get_args(IntervalMethod)), ("proportions", get_args(ProportionMethod))):
+            if getattr(self, name) not in allowed:
+                raise InputError(f"{name} is {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
+        if not 0 <= self.enumerated <= 100_000:
+            raise InputError(
+                f"enumerated is {self.enumerated}; at least 0 and at most 100,000 resamples are listed in memory"
+            )
 
-    def ends(self, means: npt.NDArray[np.float64]) -> tuple[float, float]:
-        """Percentiles of resampled means that leave half the rest on either side."""
-        tail = (1 - self.confidence) / 2
-        low, high = np.quantile(means, [tail, 1 - tail])
-        return float(low), float(high)
+    @property
+    def tail(self) -> float:
+        """Share that is left outside on either side."""
+        return (1 - self.confidence) / 2
 
 
 def resampling_groups(groups: Sequence[object] | None, count: int) -> tuple[Int64Array, int, str]:

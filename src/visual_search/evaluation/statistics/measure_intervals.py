@@ -11,7 +11,8 @@ import numpy.typing as npt
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.statistics.bootstrap import bootstrap_median, bootstrap_ratios
-from visual_search.evaluation.statistics.interval import Interval, Resampling
+from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
+from visual_search.evaluation.statistics.proportions import clopper_pearson, wilson
 
 __all__ = ["MeanBootstrap", "measure_intervals", "with_intervals"]
 
@@ -47,6 +48,8 @@ class MeanBootstrap:
             return None
         if measure.average == "median":
             return bootstrap_median(values.value, groups=coded, resampling=self.resampling)
+        if (share := _share(measure, values, coded, self.resampling)) is not None:
+            return share
         above, below = _ratio(measure, values)
         return bootstrap_ratios(above[:, None], below[:, None], groups=coded, resampling=self.resampling)[0]
 
@@ -76,7 +79,14 @@ def measure_intervals(
         for one in found
         if one.measure.average == "median"
     }
-    ratios = [one for one in found if one.measure.average not in ("median", "minimum")]
+    settings = resampling or Resampling()
+    for one in found:
+        share = _share(one.measure, one.parts, groups, settings)
+        if share is not None:
+            intervals[one.measure] = share
+    ratios = [
+        one for one in found if one.measure.average not in ("median", "minimum") and intervals[one.measure] is None
+    ]
     if ratios:
         pairs = [_ratio(one.measure, one.parts) for one in ratios]
         made = bootstrap_ratios(
@@ -95,6 +105,25 @@ def with_intervals(
     """Give the same result with an interval at every measure; parameters as for :func:`measure_intervals`."""
     intervals = measure_intervals(result, groups=groups, resampling=resampling)
     return result.replaced({one.measure: replace(one, interval=intervals[one.measure]) for one in result.values()})
+
+
+def _share(
+    measure: Measure, values: MeasureValues, groups: Sequence[object] | None, settings: Resampling
+) -> Interval | None:
+    """Interval by formula where the mean is a share of independent queries; None where it is not."""
+    known = values.value[values.defined]
+    is_share = measure.average == "macro" and len(known) > 1 and bool(np.isin(known, (0.0, 1.0)).all())
+    if settings.proportions == "bootstrap" or not is_share:
+        return None
+    codes, _, unit = resampling_groups(groups, len(values.value))
+    if len(np.unique(codes[values.defined])) < len(known):
+        return None
+    hits, trials = int(known.sum()), len(known)
+    if settings.proportions == "wilson":
+        (low, high), method = wilson(hits, trials, settings.confidence), "Wilson score interval"
+    else:
+        (low, high), method = clopper_pearson(hits, trials, settings.confidence), "Clopper-Pearson interval"
+    return Interval(low, high, settings.confidence, f"{method} over {unit}", 0, settings.seed, trials)
 
 
 def _ratio(measure: Measure, values: MeasureValues) -> tuple[FloatArray, FloatArray]:

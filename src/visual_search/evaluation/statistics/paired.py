@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError
 from visual_search.evaluation.statistics.bootstrap import bootstrap_mean
+from visual_search.evaluation.statistics.flips import flip_test
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
 
-__all__ = ["PairedDifference", "paired_difference"]
+__all__ = ["FEWEST_GROUPS", "PairedDifference", "caution_on", "paired_difference"]
 
 # Below it resampling knows too few other samples; a rule of thumb.
 FEWEST_GROUPS = 10
@@ -48,6 +49,8 @@ class PairedDifference:
     only_first, only_second : int
         Queries left out because one of the values is undefined.
     flips : int
+        Flips taken; where there are no more ways to sign the groups than were asked for, all of them but the one that
+        came, so that p is exact.
     seed : int
     """
 
@@ -66,19 +69,24 @@ class PairedDifference:
     @property
     def caution(self) -> str | None:
         """What to bear in mind where the groups are few, or None; the interval and p may then disagree."""
-        if self.interval is None or self.interval.groups >= FEWEST_GROUPS:
-            return None
-        groups = self.interval.groups
-        return (
-            f"only {groups} independent groups: an interval of so few is too narrow to be relied on, also where it "
-            f"excludes 0; go by p, which counts sign flips of the groups and cannot fall below "
-            f"{2 / 2**groups:.2g} with {groups}"
-        )
+        return caution_on(self.interval)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; an undefined difference is null."""
-        value = asdict(self)
+        value = asdict(self) | {"caution": self.caution}
         return value if self.queries else value | {"difference": None, "p_value": None}
+
+
+def caution_on(interval: Interval | None) -> str | None:
+    """Say that interval and p may disagree where the groups of a difference are few; None where they are not."""
+    if interval is None or interval.groups >= FEWEST_GROUPS:
+        return None
+    groups = interval.groups
+    return (
+        f"only {groups} independent groups: an interval of so few is too narrow to be relied on, also where it "
+        f"excludes 0; go by p, which counts sign flips of the groups and cannot fall below {2 / 2**groups:.2g} with "
+        f"{groups}"
+    )
 
 
 def paired_difference(
@@ -100,7 +108,7 @@ def paired_difference(
     resampling : Resampling, optional
         For the interval; its seed also draws the flips.
     flips : int
-        Random sign flips, at least 100.
+        Random sign flips, at least 100; all ways to sign where these are no more.
 
     Returns
     -------
@@ -122,8 +130,8 @@ def paired_difference(
     >>> better = paired_difference(np.array([1.0, 1, 1, 0, 1, 1, 1]), np.array([0.0, 0, 1, 0, 0, 0, 0]))
     >>> round(better.difference, 3), better.wins, better.losses, better.ties
     (0.714, 5, 0, 2)
-    >>> 0.04 < better.p_value < 0.08    # exactly 2 / 2**5 over all flips
-    True
+    >>> better.p_value, better.flips    # 2 of the 2**5 ways to sign five queries
+    (0.0625, 31)
     """
     settings = resampling or Resampling()
     _check(first, second, flips)
@@ -133,45 +141,20 @@ def paired_difference(
     difference = np.where(both, first - second, np.nan)
     known = difference[both]
     sums: FloatArray = np.bincount(codes[both], weights=known, minlength=count).astype(np.float64)
+    test = flip_test(sums[:, None], flips=flips, seed=settings.seed)
     return PairedDifference(
         difference=float(known.mean()) if len(known) else float("nan"),
         interval=bootstrap_mean(difference, groups=groups, resampling=settings),
-        p_value=_p_value(sums, flips, settings.seed) if len(known) else float("nan"),
+        p_value=float(test.p_values[0]) if len(known) else float("nan"),
         wins=int((known > 0).sum()),
         losses=int((known < 0).sum()),
         ties=int((known == 0).sum()),
         queries=len(known),
         only_first=int((has_first & ~has_second).sum()),
         only_second=int((has_second & ~has_first).sum()),
-        flips=flips,
+        flips=test.flips,
         seed=settings.seed,
     )
-
-
-def _p_value(sums: FloatArray, flips: int, seed: int) -> float:
-    """Share of sign flips whose sum is at least as far from 0 as the one that came."""
-    moving = sums[sums != 0]
-    drawn = flipped_sums(moving, flips, seed)
-    observed = abs(moving.sum())
-    # Sums of the same numbers in another order differ by rounding; a flip that is equal must count as equal.
-    rounding = 4 * len(moving) * np.finfo(np.float64).eps * np.abs(moving).sum()
-    return float((1 + (np.abs(drawn) >= observed - rounding).sum()) / (1 + flips))
-
-
-def flipped_sums(values: FloatArray, flips: int, seed: int) -> FloatArray:
-    """Sums of the values under random signs, float64 of shape (flips,).
-
-    Eight values at a time: their 256 signed sums make a table, and one random byte a flip looks up which. Memory is
-    that of a few arrays of ``flips`` numbers, however many values there are.
-    """
-    random = np.random.default_rng(seed)
-    signs = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
-    total = np.zeros(flips)
-    for start in range(0, len(values), 8):
-        eight = values[start : start + 8]
-        table = signs[:, : len(eight)] @ eight
-        total += table[random.integers(0, 256, size=flips, dtype=np.uint8)]
-    return total
 
 
 def _check(first: FloatArray, second: FloatArray, flips: int) -> None:

@@ -78,6 +78,11 @@ class Engine(Protocol):
         """Bytes the index holds in memory, vectors included."""
         ...
 
+    @property
+    def index_bytes(self) -> int:
+        """Bytes a search goes through: without whole vectors that are kept only to be given back."""
+        ...
+
     def __len__(self) -> int:
         """Live vectors (removed ones not counted)."""
         ...

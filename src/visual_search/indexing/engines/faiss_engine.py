@@ -1,63 +1,20 @@
-"""What the engines over FAISS share: names, settings, and the check of a file against what was asked for."""
+"""What the engines over FAISS share: the library, and the check of a file against what was asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar
 
-from visual_search.errors import FileFormatError, InputError
-from visual_search.indexing.engines.contract import METRICS, Metric, Settings
-from visual_search.indexing.engines.settings import Setting, checked_settings
+from visual_search.errors import FileFormatError
+from visual_search.indexing.engines.declared_engine import DeclaredEngine
 
 __all__ = ["FaissEngine"]
 
-_LARGEST_DIMENSION = (1 << 31) - 1  # a C int
 
+class FaissEngine(DeclaredEngine):
+    """The part of an engine over FAISS that does not depend on its structure."""
 
-class FaissEngine:
-    """The part of an engine that does not depend on its structure.
-
-    Parameters
-    ----------
-    dimension : int
-        Length of a vector, at least 1.
-    metric : "cosine", "ip" or "l2"
-        What scores mean; under ``cosine`` the vectors that come are of unit length.
-    settings : mapping, optional
-        The engine's own settings; an unknown or impossible one is an error that lists what is allowed.
-    """
-
-    name: ClassVar[str]
-    SETTINGS: ClassVar[tuple[Setting, ...]] = ()
     file_suffix: ClassVar[str] = "faiss"
-
-    def __init__(self, *, dimension: int, metric: Metric, settings: Settings | None = None) -> None:
-        if metric not in METRICS:
-            raise InputError(f"metric: got {metric!r}; must be one of {', '.join(METRICS)}")
-        if type(dimension) is not int or dimension < 1:
-            raise InputError(f"dimension: got {dimension!r}; must be a whole number of at least 1")
-        if dimension > _LARGEST_DIMENSION:
-            raise InputError(f"dimension: got {dimension}; FAISS takes up to {_LARGEST_DIMENSION}")
-        self._dimension = dimension
-        self._metric: Metric = metric
-        self._settings = checked_settings(self.name, self.SETTINGS, settings or {})
-
-    @property
-    def metric(self) -> Metric:
-        """What the scores mean."""
-        return self._metric
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
-
-    @property
-    def settings(self) -> Mapping[str, int]:
-        """Every setting, those left at their default too."""
-        return MappingProxyType(self._settings)
 
     @property
     def library(self) -> str:
@@ -66,9 +23,11 @@ class FaissEngine:
 
         return f"faiss {faiss.__version__}"
 
-    def configure(self, /, **settings: int | float | str | bool) -> None:
-        """Change search-time settings; the error of an unknown one lists them."""
-        self._settings |= checked_settings(self.name, self.SETTINGS, settings, when="search")
+    @property
+    def index_bytes(self) -> int:
+        """As ``memory_bytes``: the vectors are what a search goes through."""
+        held: int = self.memory_bytes  # type: ignore[attr-defined]
+        return held
 
     @property
     def _faiss_metric(self) -> int:

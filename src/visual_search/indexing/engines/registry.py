@@ -54,7 +54,8 @@ def create_engine(name: str, dimension: int, metric: Metric, settings: Settings 
     Parameters
     ----------
     name : str
-        A registered name: ``"flat"``, ``"hnsw"``, ``"ivf"`` or a plug-in's.
+        A registered name:
+        ``"flat"``, ``"hnsw"``, ``"ivf"``, ``"faiss"``, ``"hnswlib"``, ``"usearch"``, ``"pgvector"`` or a plug-in's.
     dimension : int
         Length of a vector.
     metric : "cosine", "ip" or "l2"
@@ -68,6 +69,8 @@ def create_engine(name: str, dimension: int, metric: Metric, settings: Settings 
         Nobody registered the name.
     InputError
         A metric, dimension or setting that is not allowed.
+    MissingDependencyError
+        The engine's package is not installed; the message names the extra.
 
     Examples
     --------

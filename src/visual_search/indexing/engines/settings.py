@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from visual_search.errors import InputError, Problems
 
-__all__ = ["Setting", "checked_settings"]
+__all__ = ["AnySetting", "Setting", "TextSetting", "checked_settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,54 @@ class Setting:
     when: Literal["build", "search"]
     meaning: str
 
+    def read(self, value: Any) -> int:
+        """The value as the engine takes it; ValueError with the words for what is wrong with it."""
+        if isinstance(value, bool) or not _is_whole(value):
+            raise ValueError(f"{self.name}={value!r}: must be a whole number in {self.least}..{self.most}")
+        if not self.least <= int(value) <= self.most:
+            raise ValueError(f"{self.name}={value}: must lie in {self.least}..{self.most} ({self.meaning})")
+        return int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class TextSetting:
+    """One setting of an engine that is text.
+
+    Parameters
+    ----------
+    name : str
+    default : str
+    choices : tuple of str
+        What it may be; empty where any text may come, which the engine then checks itself.
+    when : "build" or "search"
+    meaning : str
+    """
+
+    name: str
+    default: str
+    choices: tuple[str, ...]
+    when: Literal["build", "search"]
+    meaning: str
+
+    def read(self, value: Any) -> str:
+        """The value as the engine takes it; ValueError with the words for what is wrong with it."""
+        if not isinstance(value, str):
+            raise ValueError(f"{self.name}={value!r}: must be text ({self.meaning})")  # noqa: TRY004 - one class for all
+        if self.choices and value not in self.choices:
+            raise ValueError(f"{self.name}={value!r}: must be one of {', '.join(self.choices)} ({self.meaning})")
+        return value
+
+
+AnySetting: TypeAlias = Setting | TextSetting
+
 
 def checked_settings(
-    engine: str, table: Sequence[Setting], given: Mapping[str, Any], *, when: Literal["build", "search"] = "build"
-) -> dict[str, int]:
+    engine: str,
+    table: Sequence[AnySetting],
+    given: Mapping[str, Any],
+    *,
+    when: Literal["build", "search"] = "build",
+) -> dict[str, Any]:
     """Check settings against an engine's table, all problems at once.
 
     With ``when="build"`` every setting may be given and defaults fill the rest; with ``when="search"`` only the
@@ -48,18 +92,19 @@ def checked_settings(
     """
     problems = Problems(f"settings of engine {engine!r}")
     allowed = {setting.name: setting for setting in table if when == "build" or setting.when == "search"}
-    checked = {name: setting.default for name, setting in allowed.items()} if when == "build" else {}
+    checked: dict[str, Any] = {}
+    if when == "build":
+        checked |= {name: setting.default for name, setting in allowed.items()}
     fixed = {setting.name for setting in table} - set(allowed)
     for name, value in given.items():
         setting = allowed.get(name)
         if setting is None:
             problems.add(_unknown(name, allowed, fixed))
-        elif isinstance(value, bool) or not _is_whole(value):
-            problems.add(f"{name}={value!r}: must be a whole number in {setting.least}..{setting.most}")
-        elif not setting.least <= int(value) <= setting.most:
-            problems.add(f"{name}={value}: must lie in {setting.least}..{setting.most} ({setting.meaning})")
         else:
-            checked[name] = int(value)
+            try:
+                checked[name] = setting.read(value)
+            except ValueError as error:
+                problems.add(str(error))
     problems.raise_if_any(InputError)
     return checked
 
@@ -69,7 +114,7 @@ def _is_whole(value: Any) -> bool:
     return hasattr(type(value), "__index__")
 
 
-def _unknown(name: str, allowed: Mapping[str, Setting], fixed: set[str]) -> str:
+def _unknown(name: str, allowed: Mapping[str, AnySetting], fixed: set[str]) -> str:
     if name in fixed:
         return f"{name}: shapes the structure, so it is chosen when the index is made; make a new index"
     close = get_close_matches(name, allowed, n=1)

@@ -255,17 +255,17 @@ def test_more_measures_may_be_asked_for_and_deepen_the_search(world: Any) -> Non
 
 
 def test_intervals_come_from_groups_where_there_are_some(world: Any) -> None:
-    settings = Resampling(resamples=500, seed=7, confidence=0.8)
+    settings = Resampling(resamples=500, seed=7, confidence=0.8, enumerated=0)
     result = ModelEvaluator(world.plain(), resampling=settings).evaluate(world.dataset, [1], world.vectors)
     interval = result["RR@1"].interval
     assert interval is not None
     as_json = interval.as_json()
-    assert as_json["method"] == "percentile bootstrap over groups"
+    assert as_json["method"] == "widened BCa bootstrap over groups"
     assert (as_json["groups"], as_json["resamples"], as_json["seed"], as_json["confidence"]) == (6, 500, 7, 0.8)
     assert result.record["seeds"] == {"bootstrap": 7}
     alone = [{**query, "group": None} for query in world.dataset["queries"]]
     result = ModelEvaluator(world.plain()).evaluate({"queries": alone}, [1], world.vectors)
-    assert result.record["measures"]["RR@1"]["interval"]["method"] == "percentile bootstrap over queries"
+    assert result.record["measures"]["RR@1"]["interval"]["method"] == "widened BCa bootstrap over queries"
 
 
 def test_wrong_use_says_what_to_do(world: Any, tmp_path: Path) -> None:

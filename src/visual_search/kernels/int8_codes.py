@@ -1,0 +1,151 @@
+"""Vectors as int8 codes with what bounds their products: the shapes that both screens share.
+
+A vector z is i / b + e: the codes i are whole numbers of -127 to 127, b = 127 / max|z|. By the Cauchy-Schwarz
+inequality |<q, z> - <i_q, i_z> / (b_q b_z)| <= |i_q / b_q| |e_z| + |e_q| |z|, and the product of the codes is an
+integer without error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["PANEL_ROWS", "Candidates", "CodedQueries", "PackedRows", "code_queries", "growth", "room_for"]
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Float32Array: TypeAlias = npt.NDArray[np.float32]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+PANEL_ROWS = 32
+_SLACK = 1e-10  # more than the float64 arithmetic of a query's own facts can err
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """Rows in panels of 32: four codes of each row, then the next four of each.
+
+    Parameters
+    ----------
+    count, dimension : int
+    codes : int8 array
+    half_square : float32 array
+        b |z|^2 / 2, not above.
+    inverse : float32 array
+        b.
+    error : float32 array
+        b |e| and all roundings, not below.
+    length : float32 array
+        b |z|, not below.
+    bias : int32 array
+        - 128 times the sum of the codes.
+    """
+
+    count: int
+    dimension: int
+    codes: npt.NDArray[np.int8]
+    half_square: Float32Array
+    inverse: Float32Array
+    error: Float32Array
+    length: Float32Array
+    bias: npt.NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, count: int, dimension: int) -> PackedRows:
+        """Room for rows; what fills the last panel can be of no answer."""
+        room = -(-count // PANEL_ROWS) * PANEL_ROWS
+        codes = np.empty(room * -(-dimension // 4) * 4, dtype=np.int8)
+        codes[(room - PANEL_ROWS) * -(-dimension // 4) * 4 :] = 0
+        half_square, inverse, error, length = (np.ones(room, dtype=np.float32) for _ in range(4))
+        bias = np.zeros(room, dtype=np.int32)
+        return cls(count, dimension, codes, half_square, inverse, error, length, bias)
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays in order."""
+        return self.codes, self.half_square, self.inverse, self.error, self.length, self.bias
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in self.arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class CodedQueries:
+    """Queries of a screen.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (queries, 4 ceil(d / 4))
+        i + 128.
+    scale : float64 array of shape (queries,)
+        1 / b.
+    size : float64 array of shape (queries,)
+        |i / b|, not below.
+    squares : float64 arrays of shape (queries,)
+        |q|^2, not above and not below.
+    ratio : float
+        Not below |e| / size of any query.
+    """
+
+    codes: npt.NDArray[np.uint8]
+    scale: FloatArray
+    size: FloatArray
+    squares: tuple[FloatArray, FloatArray]
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Rows that may be among the k nearest.
+
+    Parameters
+    ----------
+    counts : int64 array of shape (queries,)
+    rows : int64 array of shape (counts.sum(),)
+        Of the first query, of the second, ...; by rising upper bound of the screened value and then by row.
+    lower : float64 array of shape (counts.sum(),)
+        Lower bounds of the screened value: squared distance, or minus the product.
+    full : bool array of shape (queries,)
+        Queries for which there was no room; they have no candidates here and need another way.
+    """
+
+    counts: Int64Array
+    rows: Int64Array
+    lower: FloatArray
+    full: BoolArray
+
+
+def growth(d: int) -> float:
+    """Several times the relative error of a float32 sum of d squares."""
+    return 4 * (d + 8) * 2.0**-24
+
+
+def room_for(k: int) -> int:
+    """Candidates of a query that are kept before it is given up."""
+    return max(8192, 16 * k)
+
+
+def code_queries(queries: FloatArray) -> CodedQueries:
+    """Codes of float64 queries.
+
+    >>> coded = code_queries(np.array([[127.0, -63.4]]))
+    >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio < 0.4 / 141)
+    ([255, 65, 128, 128], [1.0], True)
+    """
+    most = np.abs(queries).max(axis=1)
+    inverse = np.minimum(127 / np.where(most > 0, most, 127.0), 1e30)
+    whole = np.rint(queries * inverse[:, None])
+    codes = np.full((len(queries), -(-queries.shape[1] // 4) * 4), 128, dtype=np.uint8)
+    codes[:, : queries.shape[1]] = whole + 128
+    scale = 1 / inverse
+    squares = np.einsum("ij,ij->i", queries, queries)
+    size = np.sqrt(np.einsum("ij,ij->i", whole, whole)) * scale * (1 + _SLACK)
+    rest = queries - whole * scale[:, None]
+    error = np.sqrt(np.einsum("ij,ij->i", rest, rest)) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
+    ratio = float(np.max(error / np.where(size > 0, size, 1), initial=0.0))
+    return CodedQueries(codes, scale, size, (squares * (1 - _SLACK), squares * (1 + _SLACK)), ratio)

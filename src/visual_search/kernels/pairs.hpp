@@ -1,0 +1,117 @@
+// Exact distances of chosen pairs of vectors; sums of float64 terms are folded, whole numbers are summed as such.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "processors.hpp"
+
+namespace kernels {
+
+enum class Metric { l2, inner_product, cosine };
+
+// The upper half onto the lower half until one is left: an order that depends on the count alone.
+VISUAL_SEARCH_INLINE double folded(double* terms, std::size_t count) {
+    for (std::size_t width = count; width > 1;) {
+        const std::size_t half = (width + 1) / 2;
+        for (std::size_t i = 0; i < width - half; ++i) terms[i] += terms[i + half];
+        width = half;
+    }
+    return terms[0];
+}
+
+template <class T, class Term>
+VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* terms, Term term) {
+    if constexpr (std::is_floating_point_v<T>) {
+        // The first fold while the terms are made.
+        const std::size_t half = (d + 1) / 2;
+        for (std::size_t i = 0; i < d - half; ++i) {
+            terms[i] = term(double(x[i]), double(q[i])) + term(double(x[i + half]), double(q[i + half]));
+        }
+        if (d % 2 == 1) terms[half - 1] = term(double(x[half - 1]), double(q[half - 1]));
+        return folded(terms, half);
+    } else {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < d; ++i) sum += term(std::int64_t(x[i]), std::int64_t(q[i]));
+        return double(sum);
+    }
+}
+
+template <class T>
+VISUAL_SEARCH_INLINE double distance_in(Metric metric, const T* x, const T* q, std::size_t d, double* terms) {
+    const auto product = [](auto one, auto other) { return one * other; };
+    if (metric == Metric::l2) {
+        return std::sqrt(sum_of(x, q, d, terms, [](auto one, auto other) { return (one - other) * (one - other); }));
+    }
+    const double dot = sum_of(x, q, d, terms, product);
+    if (metric == Metric::inner_product) return 0.0 - dot;
+    const double own = sum_of(x, x, d, terms, product);
+    const double other = sum_of(q, q, d, terms, product);
+    if constexpr (std::is_floating_point_v<T>) {
+        return 0.0 - dot / (std::sqrt(own) * std::sqrt(other));
+    } else {
+        // One rounded quotient of integers and then steps that keep order: rows of one direction tie.
+        return 0.0 - std::copysign(std::sqrt(dot * dot / own), dot) / std::sqrt(other);
+    }
+}
+
+template <class T>
+struct Pairs {
+    const T* gallery;
+    const T* queries;
+    std::size_t d;
+    const std::int64_t* rows;
+    const std::int64_t* query_of;
+    double* distances;
+};
+
+template <class T>
+VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric,
+                                             const std::vector<std::uint32_t>& order) {
+    std::vector<double> terms(pairs.d);
+    for (const std::uint32_t i : order) {
+        pairs.distances[i] = distance_in(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,
+                                         pairs.queries + std::size_t(pairs.query_of[i]) * pairs.d, pairs.d, terms.data());
+    }
+}
+
+// The pairs first .. last, those of near rows together: a row that many queries ask for comes from memory once.
+template <class T>
+std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t rows, std::size_t first, std::size_t last) {
+    const std::size_t parts = std::min<std::size_t>(rows, 1 << 14);
+    const auto part_of = [&](std::size_t i) { return std::size_t(pairs.rows[i]) * parts / rows; };
+    std::vector<std::uint32_t> begins(parts + 1, 0), order(last - first);
+    for (std::size_t i = first; i < last; ++i) ++begins[part_of(i) + 1];
+    for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
+    for (std::size_t i = first; i < last; ++i) order[begins[part_of(i)]++] = static_cast<std::uint32_t>(i);
+    return order;
+}
+
+template <class T>
+void pair_distances_anywhere(const Pairs<T>& pairs, Metric metric, const std::vector<std::uint32_t>& order) {
+    distances_of_pairs(pairs, metric, order);
+}
+
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+template <class T>
+__attribute__((target("avx2"))) void pair_distances_by_avx2(const Pairs<T>& pairs, Metric metric,
+                                                            const std::vector<std::uint32_t>& order) {
+    distances_of_pairs(pairs, metric, order);
+}
+#endif
+
+// `rows` is how many the gallery has.
+template <class T>
+void pair_distances(const Pairs<T>& pairs, Metric metric, std::size_t rows, std::size_t first, std::size_t last) {
+    const std::vector<std::uint32_t> order = by_rows(pairs, rows, first, last);
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    if (processor() != Processor::any) return pair_distances_by_avx2(pairs, metric, order);
+#endif
+    pair_distances_anywhere(pairs, metric, order);
+}
+
+}  // namespace kernels

@@ -1,0 +1,140 @@
+"""Packing rows and screening them with NumPy alone: for comparison; float32 products of FAISS are faster than this."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
+
+__all__ = ["pack_rows", "screen_rows"]
+
+Float32Array: TypeAlias = npt.NDArray[np.float32]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_LANES = 16
+
+
+def pack_rows(rows: Float32Array, centre: Float32Array, *, threads: int | None = None) -> PackedRows:
+    """Int8 codes of rows less a centre, with bounds of what that loses.
+
+    Parameters
+    ----------
+    rows : float32 array of shape (n, d)
+        Numbers that are not finite give lengths that are not.
+    centre : float32 array of shape (d,)
+    threads : int, optional
+        Without the compiled kernels it is one anyway.
+
+    Returns
+    -------
+    PackedRows
+    """
+    del threads
+    n, d = rows.shape
+    packed = PackedRows.empty(n, d)
+    z = np.zeros((n, -(-d // _LANES) * _LANES), dtype=np.float32)
+    z[:, :d] = rows - centre
+    most = np.abs(z).max(axis=1)
+    with np.errstate(divide="ignore"):
+        b = np.where(most > 0, np.minimum(np.float32(127) / most, np.float32(1e30)), np.float32(1))
+    t = z * b[:, None]
+    whole = np.rint(t)
+    squares, left = (_lane_sums(part * part).astype(np.float64) for part in (z, t - whole))
+    left = np.sqrt(left)
+    codes = whole.astype(np.int64)
+    more = growth(d)
+    wide = b.astype(np.float64)
+    packed.inverse[:n] = b
+    packed.half_square[:n] = squares * wide / 2 * (1 - more)
+    packed.error[:n] = left * (1 + more) + 2.0**-21 * (np.sqrt((codes * codes).sum(axis=1)) + 1 + left)
+    packed.length[:n] = np.sqrt(squares) * wide * (1 + more)
+    packed.bias[:n] = -128 * codes.sum(axis=1)
+    panels = packed.codes.reshape(-1, -(-d // 4), PANEL_ROWS, 4)
+    filled = np.zeros((len(panels) * PANEL_ROWS, panels.shape[1] * 4), dtype=np.int8)
+    filled[:n] = codes[:, : filled.shape[1]]
+    panels[:] = filled.reshape(len(panels), PANEL_ROWS, panels.shape[1], 4).transpose(0, 2, 1, 3)
+    return packed
+
+
+def _lane_sums(terms: Float32Array) -> Float32Array:
+    """Sums in sixteen lanes that are then folded: the order of the compiled twin."""
+    lanes = np.zeros((len(terms), _LANES), dtype=np.float32)
+    for first in range(0, terms.shape[1], _LANES):
+        lanes += terms[:, first : first + _LANES]
+    half = _LANES // 2
+    while half:
+        lanes[:, :half] += lanes[:, half : 2 * half]
+        half //= 2
+    return lanes[:, 0]
+
+
+def screen_rows(
+    packed: PackedRows,
+    queries: CodedQueries,
+    limits: FloatArray,
+    slack: FloatArray,
+    k: int,
+    *,
+    euclidean: bool,
+    threads: int | None = None,
+    room: int | None = None,
+) -> Candidates:
+    """Rows that may be among the k nearest of each query.
+
+    The screened value is the squared distance, or minus the product. A row is left out when its lower bound is above
+    the query's limit, or above the k-th least upper bound and the slack.
+
+    Parameters
+    ----------
+    packed : PackedRows
+    queries : CodedQueries
+    limits : float64 array of shape (queries,)
+        Screened values above which no row is wanted; infinity where nothing is known.
+    slack : float64 array of shape (queries,)
+        How far the exact distance may be from the true one, in the unit of the screened value.
+    k : int
+    euclidean : bool
+    threads : int, optional
+        Without the compiled kernels it is one anyway.
+    room : int, optional
+        Candidates that are kept before a query is given up; `int8_codes.room_for` says how many otherwise. This twin
+        gives up where the final candidates do not fit, the compiled one may have to before.
+
+    Returns
+    -------
+    Candidates
+    """
+    del threads
+    n = packed.count
+    panels = packed.codes.reshape(-1, queries.codes.shape[1] // 4, PANEL_ROWS, 4)
+    rows = panels.transpose(0, 2, 1, 3).reshape(-1, queries.codes.shape[1])[:n].astype(np.float64)
+    half, b, error, length = (array[:n].astype(np.float64) for array in packed.arrays[1:5])
+    reach = error + queries.ratio * length
+    counts, found, bounds, full = [], [], [], []
+    for number, codes in enumerate(queries.codes):
+        dots = queries.scale[number] * (rows @ (codes.astype(np.float64) - 128))
+        errors = queries.size[number] * reach
+        lower, upper = (-dots - errors) / b, (-dots + errors) / b
+        if euclidean:
+            least, most = (squares[number] for squares in queries.squares)
+            lower = least + 2 * ((half - dots - errors) / b)
+            upper = most + 2 * ((half * (1 + 3 * growth(packed.dimension)) - dots + errors) / b)
+        limit = limits[number]
+        if k <= n:
+            limit = min(limit, float(np.partition(upper, k - 1)[k - 1]) + slack[number])
+        kept = np.flatnonzero(lower <= limit)
+        kept = kept[np.lexsort((kept, upper[kept]))]
+        full.append(len(kept) > (room or room_for(k)) // 2)
+        kept = kept[:0] if full[-1] else kept
+        counts.append(len(kept))
+        found.append(kept)
+        bounds.append(lower[kept])
+    return Candidates(
+        np.array(counts, dtype=np.int64),
+        np.concatenate(found),
+        np.concatenate(bounds),
+        np.array(full, dtype=np.bool_),
+    )

@@ -1,0 +1,28 @@
+// What the processor can do, asked at run time.
+#pragma once
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define VISUAL_SEARCH_X86_DISPATCH 1
+#include <immintrin.h>
+#endif
+
+// A body that is compiled anew inside each function that calls it, for that function's instructions.
+#define VISUAL_SEARCH_INLINE __attribute__((always_inline)) inline
+
+namespace kernels {
+
+enum class Processor { any, avx2, avx512vnni };
+
+inline Processor processor() {
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
+        return Processor::avx512vnni;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Processor::avx2;
+#endif
+    return Processor::any;
+}
+
+}  // namespace kernels

@@ -1,0 +1,187 @@
+// Products of 32 packed rows with 8 queries, and which of them reach their thresholds; one function a processor.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "pack.hpp"
+#include "processors.hpp"
+
+namespace kernels {
+
+constexpr std::size_t tile_queries = 8;
+
+// A row may belong to the answer of a query when  <i_q, i_x> >= alpha half_square + beta inverse + gamma reach,
+// reach = error + ratio length. Each is lowered beforehand by more than float32 can err.
+struct Tile {
+    const std::uint8_t* codes[tile_queries];  // i_q + 128
+    float alpha[tile_queries], beta[tile_queries], gamma[tile_queries];
+    float ratio;
+};
+
+struct Reached {
+    std::int32_t products[tile_queries][panel_rows];
+    std::uint32_t rows[tile_queries];  // a bit for each row
+};
+
+using TileKernel = bool (*)(const PackedRows&, std::size_t panel, const Tile&, Reached&);
+
+inline bool tile_anywhere(const PackedRows& rows, std::size_t panel, const Tile& tile, Reached& reached) {
+    const std::int8_t* const codes = rows.codes + panel * rows.groups * 4 * panel_rows;
+    const std::size_t first = panel * panel_rows;
+    std::uint32_t any = 0;
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        std::int32_t* const products = reached.products[q];
+        std::memcpy(products, rows.bias + first, sizeof reached.products[q]);
+        for (std::size_t g = 0; g < rows.groups; ++g) {
+            const std::uint8_t* const mine = tile.codes[q] + 4 * g;
+            const std::int8_t* const four = codes + g * 4 * panel_rows;
+            for (std::size_t r = 0; r < panel_rows; ++r) {
+                products[r] += four[4 * r] * mine[0] + four[4 * r + 1] * mine[1] + four[4 * r + 2] * mine[2] +
+                               four[4 * r + 3] * mine[3];
+            }
+        }
+        std::uint32_t mask = 0;
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            const float reach = rows.error[first + r] + tile.ratio * rows.length[first + r];
+            const float threshold =
+                tile.alpha[q] * rows.half_square[first + r] + (tile.beta[q] * rows.inverse[first + r] + tile.gamma[q] * reach);
+            // Not "reaches": a threshold that left the range of float32 and is no number must not exclude anything.
+            mask |= std::uint32_t(!(float(products[r]) < threshold)) << r;
+        }
+        reached.rows[q] = mask;
+        any |= mask;
+    }
+    return any != 0;
+}
+
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline bool tile_by_vnni(
+    const PackedRows& rows, std::size_t panel, const Tile& tile, Reached& reached) {
+    const std::int8_t* four = rows.codes + panel * rows.groups * 4 * panel_rows;
+    const std::size_t first = panel * panel_rows;
+    __m512i low[tile_queries], high[tile_queries];
+    const __m512i low_bias = _mm512_loadu_si512(rows.bias + first);
+    const __m512i high_bias = _mm512_loadu_si512(rows.bias + first + 16);
+#pragma GCC unroll 8
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        low[q] = low_bias;
+        high[q] = high_bias;
+    }
+    for (std::size_t g = 0; g < rows.groups; ++g, four += 4 * panel_rows) {
+        const __m512i low_rows = _mm512_loadu_si512(four);
+        const __m512i high_rows = _mm512_loadu_si512(four + 64);
+#pragma GCC unroll 8
+        for (std::size_t q = 0; q < tile_queries; ++q) {
+            std::int32_t mine;
+            std::memcpy(&mine, tile.codes[q] + 4 * g, 4);
+            const __m512i code = _mm512_set1_epi32(mine);
+            low[q] = _mm512_dpbusd_epi32(low[q], code, low_rows);
+            high[q] = _mm512_dpbusd_epi32(high[q], code, high_rows);
+        }
+    }
+    const __m512 ratio = _mm512_set1_ps(tile.ratio);
+    const __m512 low_half = _mm512_loadu_ps(rows.half_square + first);
+    const __m512 high_half = _mm512_loadu_ps(rows.half_square + first + 16);
+    const __m512 low_inverse = _mm512_loadu_ps(rows.inverse + first);
+    const __m512 high_inverse = _mm512_loadu_ps(rows.inverse + first + 16);
+    const __m512 low_reach =
+        _mm512_fmadd_ps(ratio, _mm512_loadu_ps(rows.length + first), _mm512_loadu_ps(rows.error + first));
+    const __m512 high_reach =
+        _mm512_fmadd_ps(ratio, _mm512_loadu_ps(rows.length + first + 16), _mm512_loadu_ps(rows.error + first + 16));
+    std::uint32_t any = 0;
+#pragma GCC unroll 8
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        const __m512 alpha = _mm512_set1_ps(tile.alpha[q]);
+        const __m512 beta = _mm512_set1_ps(tile.beta[q]);
+        const __m512 gamma = _mm512_set1_ps(tile.gamma[q]);
+        const __m512 low_threshold =
+            _mm512_fmadd_ps(alpha, low_half, _mm512_fmadd_ps(beta, low_inverse, _mm512_mul_ps(gamma, low_reach)));
+        const __m512 high_threshold =
+            _mm512_fmadd_ps(alpha, high_half, _mm512_fmadd_ps(beta, high_inverse, _mm512_mul_ps(gamma, high_reach)));
+        const std::uint32_t low_mask = _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(low[q]), low_threshold, _CMP_NLT_UQ);
+        const std::uint32_t high_mask = _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(high[q]), high_threshold, _CMP_NLT_UQ);
+        reached.rows[q] = low_mask | high_mask << 16;
+        any |= reached.rows[q];
+    }
+    if (any == 0) return false;
+#pragma GCC unroll 8
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        _mm512_storeu_si512(reached.products[q], low[q]);
+        _mm512_storeu_si512(reached.products[q] + 16, high[q]);
+    }
+    return true;
+}
+
+// 16 rows and 4 queries at a time; |i_x| times i_q with the sign of i_x cannot leave 16 bits: 2 x 127 x 127.
+__attribute__((target("avx2,fma"))) inline bool tile_by_avx2(const PackedRows& rows, std::size_t panel, const Tile& tile,
+                                                             Reached& reached) {
+    const std::size_t first = panel * panel_rows;
+    const __m256i ones = _mm256_set1_epi16(1);
+    constexpr std::size_t some = 4;
+    for (std::size_t part = 0; part < panel_rows; part += 16) {
+        for (std::size_t begin = 0; begin < tile_queries; begin += some) {
+            const std::int8_t* four = rows.codes + panel * rows.groups * 4 * panel_rows + 4 * part;
+            __m256i low[some], high[some];
+#pragma GCC unroll 4
+            for (std::size_t q = 0; q < some; ++q) low[q] = high[q] = _mm256_setzero_si256();
+            for (std::size_t g = 0; g < rows.groups; ++g, four += 4 * panel_rows) {
+                const __m256i low_rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(four));
+                const __m256i high_rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(four + 32));
+                const __m256i low_size = _mm256_abs_epi8(low_rows), high_size = _mm256_abs_epi8(high_rows);
+#pragma GCC unroll 4
+                for (std::size_t q = 0; q < some; ++q) {
+                    std::uint32_t mine;
+                    std::memcpy(&mine, tile.codes[begin + q] + 4 * g, 4);
+                    const __m256i code = _mm256_set1_epi32(static_cast<std::int32_t>(mine ^ 0x80808080U));
+                    const __m256i low_pairs = _mm256_maddubs_epi16(low_size, _mm256_sign_epi8(code, low_rows));
+                    const __m256i high_pairs = _mm256_maddubs_epi16(high_size, _mm256_sign_epi8(code, high_rows));
+                    low[q] = _mm256_add_epi32(low[q], _mm256_madd_epi16(low_pairs, ones));
+                    high[q] = _mm256_add_epi32(high[q], _mm256_madd_epi16(high_pairs, ones));
+                }
+            }
+#pragma GCC unroll 4
+            for (std::size_t q = 0; q < some; ++q) {
+                std::int32_t* const to = reached.products[begin + q] + part;
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low[q]);
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 8), high[q]);
+            }
+        }
+    }
+    std::uint32_t any = 0;
+    const __m256 ratio = _mm256_set1_ps(tile.ratio);
+    for (std::size_t q = 0; q < tile_queries; ++q) reached.rows[q] = 0;
+    for (std::size_t part = 0; part < panel_rows; part += 8) {
+        const std::size_t at = first + part;
+        const __m256 half = _mm256_loadu_ps(rows.half_square + at), inverse = _mm256_loadu_ps(rows.inverse + at);
+        const __m256 reach = _mm256_fmadd_ps(ratio, _mm256_loadu_ps(rows.length + at), _mm256_loadu_ps(rows.error + at));
+        for (std::size_t q = 0; q < tile_queries; ++q) {
+            const __m256 threshold = _mm256_fmadd_ps(
+                _mm256_set1_ps(tile.alpha[q]), half,
+                _mm256_fmadd_ps(_mm256_set1_ps(tile.beta[q]), inverse, _mm256_mul_ps(_mm256_set1_ps(tile.gamma[q]), reach)));
+            const __m256 product = _mm256_cvtepi32_ps(
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reached.products[q] + part)));
+            const auto mask = static_cast<std::uint32_t>(
+                _mm256_movemask_ps(_mm256_cmp_ps(product, threshold, _CMP_NLT_UQ)));
+            reached.rows[q] |= mask << part;
+            any |= mask;
+        }
+    }
+    return any != 0;
+}
+
+#endif
+
+inline TileKernel tile_kernel(Processor wanted) {
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    if (wanted == Processor::avx512vnni) return tile_by_vnni;
+    if (wanted == Processor::avx2) return tile_by_avx2;
+#endif
+    (void)wanted;
+    return tile_anywhere;
+}
+
+}  // namespace kernels

@@ -1,0 +1,45 @@
+"""``visual-search leaks`` as a person types it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from visual_search.cli.main import main
+from visual_search.testing.textures import texture
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for role, seeds in (("queries", (1, 2)), ("gallery", (3, 4)), ("leaky", (2, 3))):
+        Path(role).mkdir()
+        for seed in seeds:
+            texture(seed).save(f"{role}/{role}{seed}.png")
+
+
+def test_0_when_clean_1_when_not_2_when_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["leaks", "--query", "queries", "--gallery", "gallery"]) == 0
+    out = capsys.readouterr().out
+    assert "no picture stands in two roles" in out
+    assert out.splitlines()[-1] == "leaks.html"
+    assert main(["leaks", "--query", "queries", "--gallery", "leaky", "-o", "l.html", "--save", "l.json"]) == 1
+    assert "1 pair in 1 group: 1 the same pixel for pixel" in capsys.readouterr().out
+    assert Path("l.html").read_text("utf-8").count("data:image/webp") == 1
+    assert json.loads(Path("l.json").read_text())["pairs_by_kind"]["same_pixels"] == 1
+    assert main(["leaks"]) == 2
+    assert "give two of them" in capsys.readouterr().err
+    assert main(["leaks", "--query", "queries"]) == 2
+    assert main(["leaks", "--query", "nowhere", "--gallery", "gallery"]) == 2
+    assert main(["leaks", "--query", "queries", "--gallery", "gallery", "--detail", "2"]) == 2
+    assert "detail=2.0" in capsys.readouterr().err
+
+
+def test_json_and_within(capsys: pytest.CaptureFixture[str]) -> None:
+    texture(3).save("gallery/again.png")
+    assert main(["leaks", "--gallery", "gallery", "--within", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [(pair["kind"], pair["first"]["id"], pair["second"]["id"]) for pair in told["pairs"]] == [
+        ("same_pixels", "again.png", "gallery3.png")
+    ]
+    assert told["flagged"] == {"gallery": ["again.png", "gallery3.png"]}

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from visual_search import Relevance, evaluate
+from visual_search.errors import InputError
+from visual_search.evaluation.gate import gate
+from visual_search.evaluation.result import Result
+
+
+def measured(places: list[int], text: str = "RR") -> Result:
+    truth = Relevance.from_dict({f"q{n}": {"right": 1} for n in range(len(places))})
+    run = {
+        f"q{n}": {"right": 0.5, **{f"wrong{m}": 1.0 for m in range(place - 1)}} for n, place in enumerate(places)
+    }
+    return evaluate(run, truth, [text])
+
+
+def test_the_margin_decides_between_the_ends_of_the_interval() -> None:
+    random = np.random.default_rng(0)
+    before, after = random.integers(1, 4, 80).tolist(), random.integers(1, 4, 80).tolist()
+    interval = gate(measured(after), measured(before), "RR", 0.5).contrast.interval
+    assert interval is not None
+    assert interval.resamples == 10_000
+    verdicts = [
+        gate(measured(after), measured(before), "RR", margin).verdict
+        for margin in (-interval.low - 1e-6, -interval.low + 1e-6)
+    ]
+    assert verdicts == ["not decided", "passed"]
+    worse = gate(measured([4] * 80), measured(before), "RR", 0.01)
+    assert (worse.verdict, worse.passed) == ("failed", False)
+    assert "worse by more than the margin" in worse.reason
+
+
+def test_what_would_decide_is_told_and_decides() -> None:
+    """With as many queries as are said to be needed, equal systems pass about four times in five."""
+    random = np.random.default_rng(1)
+
+    def pair(count: int) -> tuple[Result, Result]:
+        first, second = (measured(random.integers(1, 4, count).tolist()) for _ in range(2))
+        return first, second
+
+    undecided = gate(*pair(30), "RR", 0.12)
+    assert undecided.verdict == "not decided"
+    assert undecided.queries_needed is not None
+    assert f"about {undecided.queries_needed:,} queries in {undecided.groups_needed:,} groups" in undecided.reason
+    passed = sum(gate(*pair(undecided.queries_needed), "RR", 0.12).passed for _ in range(40))
+    # Binomial(40, .8) lies in 23..39 with probability .998; the spread was estimated on 30 queries.
+    assert 20 <= passed <= 40
+
+
+def test_few_groups_decide_nothing_however_clear() -> None:
+    found = gate(measured([1] * 9), measured([2] * 9), "RR", 0.01)
+    assert found.verdict == "not decided"
+    assert "only 9 independent groups" in found.reason
+    assert gate(measured([1] * 10), measured([2] * 10), "RR", 0.01).passed
+
+
+def test_where_less_is_better_the_signs_are_turned() -> None:
+    text = "FirstRank(average=macro)"
+    near, far = [1, 2] * 20, [3, 5] * 20
+    assert gate(measured(near, text), measured(far, text), text, 0.5).passed
+    assert gate(measured(far, text), measured(near, text), text, 0.5).verdict == "failed"
+
+
+def test_a_margin_of_nothing_and_one_that_is_none() -> None:
+    same = measured([1, 2] * 10)
+    found = gate(same, same, "RR", 0)
+    assert found.verdict == "not decided"
+    assert "a margin of 0" in found.reason
+    assert gate(same, same, "RR", 0.01).passed
+    for wrong in (-0.1, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="margin"):
+            gate(same, same, "RR", wrong)
