@@ -54,7 +54,7 @@ def query_hardness(
     .. math:: \text{dimension} = -\Big(\frac{1}{k - 1} \sum_{r < k} \ln \frac{d_r}{d_k}\Big)^{-1},
         \qquad \text{contrast} = \bar d / d_k
 
-    The first is the maximum likelihood estimate of [1]_ and [2]_, the second follows [3]_ with the k-th neighbour.
+    The first is a maximum likelihood estimate, the second a contrast of distances taken at the k-th neighbour.
 
     Parameters
     ----------
@@ -90,10 +90,12 @@ def query_hardness(
 
     References
     ----------
-    .. [1] E. Levina, P. Bickel, Maximum likelihood estimation of intrinsic dimension, NIPS 2004.
-    .. [2] L. Amsaleg, O. Chelly, T. Furon, S. Girard, M. Houle, K. Kawarabayashi, M. Nett, Estimating local intrinsic
-       dimensionality, KDD 2015.
-    .. [3] J. He, S. Kumar, S. Chang, On the difficulty of nearest neighbor search, ICML 2012.
+    E. Levina, P. Bickel, "Maximum likelihood estimation of intrinsic dimension", NIPS 2004.
+
+    L. Amsaleg, O. Chelly, T. Furon, S. Girard, M. Houle, K. Kawarabayashi, M. Nett, "Estimating local intrinsic
+    dimensionality", KDD 2015.
+
+    J. He, S. Kumar, S. Chang, "On the difficulty of nearest neighbor search", ICML 2012.
 
     Examples
     --------
