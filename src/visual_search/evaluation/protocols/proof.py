@@ -166,7 +166,8 @@ def broken_claims(protocol: Mapping[str, Any] | None) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> proof = Proof((Claim("items", "holds", "no item twice"), Claim("views", "allowed", "view 0 is in both sets")), {})
+    >>> claims = Claim("items", "holds", "no item twice"), Claim("views", "allowed", "view 0 is in both sets")
+    >>> proof = Proof(claims, {})
     >>> broken_claims({"name": "given", "proof": proof.as_json()})
     ('views: view 0 is in both sets',)
     """

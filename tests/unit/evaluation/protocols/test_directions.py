@@ -9,8 +9,8 @@ import pytest
 
 from visual_search import Ranking
 from visual_search.errors import FingerprintError, InputError, ProofError
-from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.comparison import compare
+from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.protocols.directions import evaluate_directions, evaluate_directions_vectors
 from visual_search.evaluation.protocols.image_text import image_text
 from visual_search.evaluation.protocols.measured import evaluate_split, evaluate_split_vectors
@@ -197,7 +197,10 @@ def test_a_proof_is_made_anew_when_a_field_was_replaced(split: Split) -> None:
 
 def test_groups_stay_with_the_results_so_that_a_comparison_draws_them_together(split: Split) -> None:
     found = evaluate_directions_vectors(split, *vectors(), ["HitRate@1"])
-    for result, groups in ((found.there, split.groups), (found.pooled, [*(split.groups or ()), *(split.groups or ())])):
+    for result, groups in (
+        (found.there, split.groups),
+        (found.pooled, [*(split.groups or ()), *(split.groups or ())]),
+    ):
         assert groups is not None
         assert result.groups is not None
         assert len(result.groups) == len(groups)
