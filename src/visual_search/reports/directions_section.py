@@ -9,8 +9,7 @@ from typing import Any
 
 from visual_search.evaluation.protocols.directions import Directions
 from visual_search.evaluation.protocols.split import Split
-from visual_search.evaluation.result import MeasureResult
-from visual_search.evaluation.statistics.interval import Interval
+from visual_search.evaluation.result import Interval, MeasureResult
 from visual_search.reports.comparisons import comparisons_from
 from visual_search.reports.page import Section
 from visual_search.reports.rendering import render_part

@@ -73,8 +73,8 @@ def measure_directions(
         for system, index in indexes.items()
     }
     # All alike: every order is as likely, and the expectation over ties is exact.
-    alike = [np.ones((len(side), 1), dtype=np.float32) for side in (split.queries, split.gallery)]
-    random = evaluate_directions_vectors(split, *alike, DIRECTION_MEASURES)
+    asked, searched = (np.ones((len(side), 1), dtype=np.float32) for side in (split.queries, split.gallery))
+    random = evaluate_directions_vectors(split, asked, searched, DIRECTION_MEASURES)
     order = [baseline, *(system for system in systems if system != baseline)]
     found = compare({system: systems[system].pooled for system in order}, list(_COMPARED))
     made = (PageComparison(name, one, f"Both directions. {drawn_words(found)}") for one in found)

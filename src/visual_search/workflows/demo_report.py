@@ -10,7 +10,7 @@ from typing import Any
 from visual_search.counted import counted
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.protocols.directions import Directions
-from visual_search.evaluation.statistics.interval import Interval
+from visual_search.evaluation.result import Interval
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.leaks.leak_report import LeakReport
 from visual_search.workflows.demo_directions import MeasuredDirections

@@ -23,6 +23,7 @@ from visual_search.evaluation.protocols.query_gallery import by_view
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.ids import Ids
 
 __all__ = ["K_VALUES", "PRECISION", "LabReport", "LabRow", "lab_split", "run_lab"]
 
@@ -126,11 +127,11 @@ def run_lab(folder: str | os.PathLike[str]) -> LabReport:
         LabRow("both directions", found.pooled, chance.pooled),
     ]
     test = data.rows("test")
-    gallery = _pixels(data.images)[list(split.gallery_ids)]
+    gallery = _rows(_pixels(data.images), split.gallery_ids)
     for severity in SEVERITIES[1:]:
         everything = data.images.copy()
         everything[test] = corrupt(data.images[test], severity, data.seed)
-        asked = _pixels(everything)[list(split.query_ids)]
+        asked = _rows(_pixels(everything), split.query_ids)
         result = evaluate_split_vectors(split, asked, gallery, MEASURES)
         rows.append(LabRow(f"view 0 at severity {severity} -> view 1", result, chance.there))
     harder, by_chance = (_directions(hard, pixels).pooled for pixels in (_pixels(data.images), _alike(data)))
@@ -157,7 +158,6 @@ def lab_split(metadata: str | os.PathLike[str], *, same_class: bool = False) -> 
     >>> split.proof.holds, len(split.queries), len(split.gallery)
     (True, 30, 30)
     """
-    harder = {"label": "label", "relevant": "same-class-other-group"} if same_class else {}
     return by_view(
         metadata,
         item="index",
@@ -166,13 +166,19 @@ def lab_split(metadata: str | os.PathLike[str], *, same_class: bool = False) -> 
         query=0,
         gallery=1,
         where={"split": "test"},
-        **harder,
+        label="label" if same_class else None,
+        relevant="same-class-other-group" if same_class else "same-group",
     ).require()
 
 
 def _directions(split: Split, vectors: FloatArray) -> Directions:
-    asked, searched = (vectors[list(ids)] for ids in (split.query_ids, split.gallery_ids))
+    asked, searched = (_rows(vectors, ids) for ids in (split.query_ids, split.gallery_ids))
     return evaluate_directions_vectors(split, asked, searched, MEASURES)
+
+
+def _rows(vectors: FloatArray, ids: Ids) -> FloatArray:
+    """The rows that ids name; in the lab's metadata an item's index is its row."""
+    return vectors[np.array(ids[:], dtype=np.int64)]
 
 
 def _pixels(images: FloatArray) -> FloatArray:

@@ -83,7 +83,7 @@ def test_a_split_that_is_not_proven_is_flagged_in_comparison_and_gate() -> None:
     proven = by_view(table, group="scene", view="view", query=0, gallery=1)
     vectors = np.repeat(np.eye(30), 2, axis=0)
     for split, flagged in ((allowed, True), (proven, False)):
-        asked, searched = (vectors[list(ids)] for ids in (split.query_ids, split.gallery_ids))
+        asked, searched = (vectors[np.array(ids[:], dtype=int)] for ids in (split.query_ids, split.gallery_ids))
         result = evaluate_split_vectors(split, asked, searched, ["HitRate@1"])
         compared = compare({"before": result, "after": result})
         assert compared.unproven == (("before", "after") if flagged else ())
