@@ -13,6 +13,7 @@ from visual_search.formats.json_lines import JsonLines, read_json_lines
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.testing.exact_answers import exact_by_brute_force
 from visual_search.tuning import sweep as sweep_module
+from visual_search.tuning.building import build_engine
 from visual_search.tuning.costs import CostPlan
 from visual_search.tuning.engine_text import parse_engine
 from visual_search.tuning.grid import grid
@@ -64,12 +65,12 @@ def test_points_of_one_structure_share_its_build(
     data: SweepData, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[Any] = []
-    plain = sweep_module.build_engine
-    monkeypatch.setattr(
-        sweep_module,
-        "build_engine",
-        lambda name, *args, **kw: built.append(kw["settings"]) or plain(name, *args, **kw),
-    )
+
+    def counting(name: str, vectors: Any, **options: Any) -> Any:
+        built.append(options["settings"])
+        return build_engine(name, vectors, **options)
+
+    monkeypatch.setattr(sweep_module, "build_engine", counting)
     sweep(data, ["ivf"], {"nlist": [2, 4], "nprobe": [1, 2]}, out=file, costs=None)
     assert sorted(settings["nlist"] for settings in built) == [2, 4]
 
@@ -134,7 +135,7 @@ def test_a_point_whose_bytes_were_changed_does_not_count(data: SweepData, file: 
 def test_a_file_of_another_sweep_is_not_written_into(data: SweepData, file: Path, vectors: Any) -> None:
     sweep(data, ["flat"], out=file, costs=None)
     kept = file.read_bytes()
-    other = SweepData.of(*vectors, k=5, truth=exact_by_brute_force(*vectors, 10))
+    other = SweepData.of(*vectors, k=5, truth=exact_by_brute_force(vectors[0], vectors[1], 10))
     with pytest.raises(FingerprintError, match=r"k is 5 here and 10 in the file"):
         sweep(other, ["flat"], out=file, costs=None)
     with pytest.raises(FingerprintError, match="threads is 2 here and 1"):
