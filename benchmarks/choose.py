@@ -3,9 +3,9 @@
 A population of queries with known recall under a ladder of settings is simulated (see
 ``visual_search.testing.simulated_recalls``), one of them a ten-thousandth below the target, which is the hardest case.
 From it validation queries are drawn again and again; each rule chooses; the mean of the queries that were not drawn
-tells whether it was right. Rules: the plain mean; Student's bound, a betting bound [1] and Gaffke's bound, these
-three with the same fixed-sequence test along the ladder. With ``--ladders`` above 1 the ladder stands there several times, with
-other queries easy, and the level is divided. ``--write`` puts the table into docs/explanation/choosing.md.
+tells whether it was right. Rules: the plain mean; Student's bound, a betting bound [1] and Gaffke's bound, these three
+with the same fixed-sequence test along the ladder. With ``--ladders`` above 1 the ladder stands there several times,
+with other queries easy, and the level is divided. ``--write`` puts the table into docs/explanation/choosing.md.
 
     python benchmarks/choose.py [--draws 2000] [--write]
 

@@ -50,6 +50,7 @@ VERBS = {
     "directions": ("directions", "vectors under a split, in both directions and pooled"),
     "sweep": ("sweep", "measure engines under many settings, in quality and in cost"),
     "choose": ("choose", "the cheapest setting of a sweep that reaches a target with confidence"),
+    "codes": ("codes", "binary codes, or embeddings hashed here, by the labels their items share"),
     "report": ("report", "one HTML page from result files"),
 }
 

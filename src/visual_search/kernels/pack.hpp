@@ -91,21 +91,21 @@ VISUAL_SEARCH_INLINE Sums code_row(const float* z, std::size_t wide, std::int32_
     return found;
 }
 
-// Rows first .. last. `growth` bounds the relative error of a float32 sum of d squares, several times over.
+// Rows first .. last. `growth` bounds the relative error of a float32 sum of d squares, several times over. The codes of a
+// panel are gathered before they are interleaved, so that a panel is written from its beginning to its end.
 VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, double growth, std::size_t first,
                                     std::size_t last) {
-    const std::size_t wide = (from.d + lanes - 1) / lanes * lanes;
+    const std::size_t wide = (from.d + lanes - 1) / lanes * lanes, groups = to.groups;
     std::vector<float> z(wide, 0.0F), centre(wide, 0.0F);
     std::vector<std::int32_t> codes(wide, 0);
-    std::vector<std::int8_t> narrow(wide, 0);
+    std::vector<std::int8_t> panel(panel_rows * wide, 0);
     std::copy(from.centre, from.centre + from.d, centre.begin());
     for (std::size_t row = first; row < last; ++row) {
         const float* const x = from.rows + row * from.d;
         for (std::size_t j = 0; j < from.d; ++j) z[j] = x[j] - centre[j];
         const Sums found = code_row(z.data(), wide, codes.data());
+        std::int8_t* const narrow = panel.data() + row % panel_rows * wide;
         for (std::size_t j = 0; j < wide; ++j) narrow[j] = static_cast<std::int8_t>(codes[j]);
-        std::int8_t* const panel = to.codes + row / panel_rows * to.groups * 4 * panel_rows + row % panel_rows * 4;
-        for (std::size_t g = 0; g < to.groups; ++g) std::memcpy(panel + g * 4 * panel_rows, &narrow[4 * g], 4);
         const double b = found.b, square = found.square, left = std::sqrt(double(found.rest));
         const double roundings = 0x1p-21 * (std::sqrt(double(found.sum_of_squares)) + 1 + left);
         to.half_square[row] = static_cast<float>(square * b / 2 * (1 - growth));
@@ -113,6 +113,14 @@ VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, 
         to.error[row] = static_cast<float>(left * (1 + growth) + roundings);
         to.length[row] = static_cast<float>(std::sqrt(square) * b * (1 + growth));
         to.bias[row] = -128 * found.sum;
+        if ((row + 1) % panel_rows != 0 && row + 1 != last) continue;
+        const std::size_t begin = std::max(first, row / panel_rows * panel_rows) % panel_rows;
+        std::int8_t* place = to.codes + row / panel_rows * groups * 4 * panel_rows;
+        for (std::size_t g = 0; g < groups; ++g, place += 4 * panel_rows) {
+            for (std::size_t r = begin; r <= row % panel_rows; ++r) {
+                std::memcpy(place + 4 * r, panel.data() + r * wide + 4 * g, 4);
+            }
+        }
     }
 }
 
