@@ -47,8 +47,8 @@ class SweepPoint:
         All of the engine's, defaults too, as they were during the search.
     asked : mapping
         The search settings that were asked for.
-    values : mapping of str to float64 array of shape (queries,)
-        Of every measure; NaN where undefined.
+    values : mapping of str to float64 array of shape (n,)
+        Of every measure, one a query; NaN where undefined.
     returned : float
         Mean number of results per query; below k where lists are short.
     cost : mapping or None

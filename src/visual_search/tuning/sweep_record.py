@@ -72,7 +72,7 @@ class Sweep:
         ladders = {point.ladder for point in points}
         threads = header["protocol"]["threads"]
         if len(ladders) > 1 and any(point.engine == "pgvector" for point in points):
-            said.append(f"pgvector runs in a server of its own: {threads} threads bind this process only")
+            said.append(f"pgvector runs in a server of its own, which threads={threads} does not bind")
         return cls(header, tuple(sorted(points, key=lambda point: point.place)), tuple(said))
 
     @property
