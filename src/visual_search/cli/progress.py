@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["WorkProgress", "image_progress", "work_progress"]
+__all__ = ["WorkProgress", "count_progress", "image_progress", "work_progress"]
 
 
 class _Rate(ProgressColumn):
@@ -72,3 +72,19 @@ def work_progress(words: str, *, unit: str, quiet: bool = False) -> Iterator[Wor
 def image_progress(words: str, *, quiet: bool = False) -> AbstractContextManager[WorkProgress | None]:
     """The same in images."""
     return work_progress(words, unit="images", quiet=quiet)
+
+
+@contextmanager
+def count_progress(words: str, *, quiet: bool = False) -> Iterator[WorkProgress | None]:
+    """Show a bar of things that take long each: how many of how many, and the time left."""
+    if quiet:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        yield WorkProgress(bar, words)
