@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, first_few
-from visual_search.evaluation.full_rankings import Asked, CountRanks, evaluate_gallery
+from visual_search.evaluation.full_rankings import Asked, CountRanks, RightAnswers, evaluate_gallery
 from visual_search.evaluation.label_codes import check_rows, evaluate_labelled
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.protocols.presets import Preset
@@ -19,7 +19,6 @@ from visual_search.evaluation.result import IntervalMaker, Result
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.arrays import as_matrix
-from visual_search.ground_truth.relevance import Relevance
 from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
@@ -37,7 +36,7 @@ _ROWS = 256
 def evaluate_codes(
     query_codes: Any,
     gallery_codes: Any,
-    relevance: Relevance | SharedLabels,
+    relevance: RightAnswers | SharedLabels,
     measures: Iterable[str | Measure] | None = None,
     *,
     packed: bool = False,
@@ -55,7 +54,7 @@ def evaluate_codes(
     query_codes, gallery_codes : array-like of shape (n, bits) and (m, bits)
         Codes of 0 and 1, or of -1 and 1, one element a bit; with ``packed`` uint8 of shape (n, bytes), eight bits a
         byte.
-    relevance : Relevance or SharedLabels
+    relevance : Relevance, SharedLabels, or mapping
         What the right answers are; as for `visual_search.evaluate_similarity`. With `SharedLabels` of the same rows no
         pair is written down: a histogram of distances a query is enough, whatever share of the gallery is relevant.
     measures : iterable of str or Measure, optional
@@ -96,6 +95,8 @@ def evaluate_codes(
     0.740741
     """
     asked = Asked(measures, ties, preset, groups, interval)
+    query_codes = as_matrix(query_codes, what="query_codes")
+    gallery_codes = as_matrix(gallery_codes, what="gallery_codes")
     labels = relevance if isinstance(relevance, SharedLabels) else None
     queries = _named(query_ids, query_codes, "query_ids", None if labels is None else labels.queries)
     items = _named(gallery_ids, gallery_codes, "gallery_ids", None if labels is None else labels.items)

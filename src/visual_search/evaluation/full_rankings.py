@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from visual_search.ids import Id, Ids
 from visual_search.kernels.joined import RankHits, hit_offsets
 from visual_search.kernels.threads import one_blas_thread, thread_count
 
-__all__ = ["Asked", "CountRanks", "EachPart", "Gallery", "evaluate_gallery", "measured_in_parts"]
+__all__ = ["Asked", "CountRanks", "EachPart", "Gallery", "RightAnswers", "evaluate_gallery", "measured_in_parts"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -55,6 +55,10 @@ class Gallery(Protocol):
         ...
 
 
+# As `visual_search.evaluate` takes them.
+RightAnswers: TypeAlias = Relevance | Mapping[Any, Mapping[Any, float]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """What is asked of full rankings; as for `visual_search.evaluate`."""
@@ -67,7 +71,7 @@ class Asked:
 
 
 def evaluate_gallery(
-    gallery: Gallery, queries: Ids, items: Ids, relevance: Relevance, asked: Asked, *, block: int, metric: str
+    gallery: Gallery, queries: Ids, items: Ids, relevance: RightAnswers, asked: Asked, *, block: int, metric: str
 ) -> Result:
     """Measure the ranking of a whole gallery for each query.
 
@@ -77,8 +81,8 @@ def evaluate_gallery(
         What ranks.
     queries, items : Ids
         Names of the queries' and of the gallery's rows.
-    relevance : Relevance
-        What the right answers are.
+    relevance : Relevance, or mapping
+        What the right answers are, or ``{query: {item: grade}}``.
     asked : Asked
         What to measure.
     block : int
@@ -86,8 +90,10 @@ def evaluate_gallery(
     metric : str
         What ranks, by name.
     """
-    if block < 1:
-        raise InputError(f"block={block}: at least 1 query is in memory at a time")
+    _check_block(block)
+    if not len(queries):
+        raise InputError("queries: none came (no row of vectors or codes); there is nothing to rank for")
+    relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
     task = _Task.of(gallery, queries, items, relevance)
     return measured_in_parts(
         lambda values: task.each_part(values, block),
@@ -96,6 +102,11 @@ def evaluate_gallery(
         notes=task.notes(),
         setting=Setting(relevance, items, metric),
     )
+
+
+def _check_block(block: Any) -> None:
+    if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 1:
+        raise InputError(f"block={block!r}: a whole number from 1 of queries that are in memory at a time")
 
 
 # Calls a function with the positions of all queries, some at a time and in their order, and gives what it gave.

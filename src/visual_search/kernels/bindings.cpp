@@ -304,7 +304,8 @@ NB_MODULE(_compiled, module) {
     def_read_ids<std::int64_t, float>(id_join);
     def_read_ids<std::int32_t, double>(id_join);
     def_read_ids<std::int32_t, float>(id_join);
-    module.def("count_in_dicts", &count_in_dicts, "lists"_a, "offsets"_a.noconvert(), "items"_a);
+    module.def("count_in_dicts", &count_in_dicts, "lists"_a, "offsets"_a.noconvert(), "items"_a,
+               "texts"_a);
     module.def("count_ranks", &count_ranks, "similarity"_a.noconvert(), "offsets"_a.noconvert(),
                "columns"_a.noconvert(), "ignored"_a.noconvert(), "places"_a.noconvert(), "first"_a, "last"_a,
                "entry"_a.noconvert(), "above"_a.noconvert(), "tied"_a.noconvert());
