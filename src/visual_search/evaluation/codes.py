@@ -89,6 +89,7 @@ def evaluate_codes(
 
     Examples
     --------
+    >>> from visual_search import Relevance
     >>> codes = [[1, -1, 1, -1], [-1, -1, 1, -1], [-1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, -1, -1], [1, 1, -1, 1]]
     >>> relevance = Relevance.from_labels([1], [1, 1, 0, 0, 1, 0])
     >>> round(evaluate_codes([[1, -1, 1, 1]], codes, relevance, ["AP"])["AP"].mean, 6)

@@ -150,7 +150,7 @@ def _of_arrays(returned: Any, query_ids: Iterable[Any] | None) -> ReturnedLists:
         raise InputError(f"returned_ids: a list of shape {deep[0].shape}; one row of ids per query is needed")
     if all(isinstance(one, np.ndarray) and one.dtype.kind in "iu" for one in lists):
         _check_width(max((int(one.max(initial=0)) for one in lists if one.dtype == np.uint64), default=0))
-        flat = np.concatenate(lists).astype(np.int64) if lists else np.zeros(0, dtype=np.int64)
+        flat = np.concatenate([one.astype(np.int64) for one in lists]) if lists else np.zeros(0, dtype=np.int64)
         return _of_integers(queries, offsets, flat, None)
     return _of_objects(queries, offsets, [value for one in lists for value in _plain(one)])
 

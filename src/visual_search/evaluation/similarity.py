@@ -87,6 +87,7 @@ def evaluate_similarity(
 
     Examples
     --------
+    >>> from visual_search import Relevance
     >>> relevance = Relevance.from_labels(["cat", "dog"], ["dog", "cat", "cat"])
     >>> gallery = [[0.0, 1.0], [1.0, 0.1], [1.0, -1.0]]
     >>> evaluate_similarity([[1.0, 0.0], [0.1, 1.0]], gallery, relevance, ["AP", "RR"])["AP"].values.tolist()
