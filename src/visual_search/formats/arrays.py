@@ -43,7 +43,8 @@ def as_numpy(values: Any, *, what: str) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{what}: a masked array, whose masked values would be read; fill them or leave them out")
     if isinstance(values, np.ndarray):
-        array: AnyArray = np.asarray(values)
+        # Not for all: a mapped file must stay one.
+        array: AnyArray = np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
     elif hasattr(values, "__dlpack__"):
         array = _from_dlpack(values, what)
     else:

@@ -18,7 +18,7 @@ from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["query_values", "read_ranking", "read_relevance"]
+__all__ = ["query_values", "read_query_table", "read_ranking", "read_relevance"]
 
 _IGNORED = "ignored"
 
@@ -71,9 +71,27 @@ def query_values(path: str | os.PathLike[str], ids: Ids) -> list[str]:
     Raises
     ------
     FileFormatError
-        Not UTF-8, not a table of two columns, or a query that comes twice; all lines at once.
+        As for :func:`read_query_table`.
     InputError
         Queries without a value.
+    """
+    known = read_query_table(path)
+    queries = [str(query) for query in ids]
+    lacking = [query for query in queries if query not in known]
+    if lacking:
+        raise InputError(
+            f"{path}: no value for {counted(len(lacking), 'query', 'queries')}, first: {first_few(lacking)}"
+        )
+    return [known[query] for query in queries]
+
+
+def read_query_table(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Queries and their values, in the order of the lines, from a table of two columns.
+
+    Raises
+    ------
+    FileFormatError
+        Not UTF-8, not a table of two columns, or a query that comes twice; all lines at once.
     """
     known: dict[str, tuple[str, int]] = {}
     problems = Problems(str(path))
@@ -89,13 +107,7 @@ def query_values(path: str | os.PathLike[str], ids: Ids) -> list[str]:
         else:
             known[row[0]] = (row[1], number)
     problems.raise_if_any(FileFormatError)
-    queries = [str(query) for query in ids]
-    lacking = [query for query in queries if query not in known]
-    if lacking:
-        raise InputError(
-            f"{path}: no value for {counted(len(lacking), 'query', 'queries')}, first: {first_few(lacking)}"
-        )
-    return [known[query][0] for query in queries]
+    return {query: value for query, (value, _) in known.items()}
 
 
 def _lines(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:

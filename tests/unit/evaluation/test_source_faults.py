@@ -57,7 +57,7 @@ def test_a_dictionary_is_refused_as_the_ranking_made_of_it(
 @pytest.mark.parametrize("kernels", [compiled, plain])
 def test_numpy_ids_and_numbers_are_taken(kernels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("visual_search.evaluation.joining_dicts.kernels", lambda: kernels)
-    run = {"q": {np.str_("a"): np.float64(2), "b": np.int64(1)}, "r": {"b": True, "a": 0}}
+    run: dict[str, Any] = {"q": {np.str_("a"): np.float64(2), "b": np.int64(1)}, "r": {"b": True, "a": 0}}
     assert evaluate(run, TRUTH, ["RR"])["RR"].values.tolist() == [1.0, 0.5]
     whole = {1: {np.int64(7): 2.0, 8: 2**60}}
     assert evaluate(whole, {1: {7: 1}}, ["RR"])["RR"].mean == 0.5

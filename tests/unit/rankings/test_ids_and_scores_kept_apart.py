@@ -45,7 +45,7 @@ def test_labels_that_no_one_width_holds(low: int, high: int) -> None:
         (["1"], [1], "two kinds"),
         ([b"\xff"], ["a"], "not UTF-8"),
         ([2**70], [1], "64 bits"),
-        (np.ma.array([1, 2], mask=[0, 1]), [1], "masked"),
+        (np.ma.array([1, 2], mask=[False, True]), [1], "masked"),
     ],
 )
 def test_labels_that_would_become_others(make: Any, mine: Any, theirs: Any, said: str) -> None:
@@ -71,7 +71,7 @@ def test_unsigned_ids_stay_what_they_are() -> None:
         ([["a\0", "b"]], "end in NUL"),
         ([[2**70, 1]], "64 bits"),
         ([np.array([2**64 - 1], dtype=np.uint64), np.array([-2, 3])], "64 bits"),
-        (np.ma.array([[1, 2]], mask=[[0, 1]]), "masked"),
+        (np.ma.array([[1, 2]], mask=[[False, True]]), "masked"),
     ],
 )
 def test_ids_that_would_become_others(ids: Any, said: str) -> None:
