@@ -207,6 +207,7 @@ class TestMetadata:
             ("item,group\nq0.png,a\nq0.png,b\n", "1 items have two values, first: 'q0.png'"),
             ("item,group\nnowhere.png,a\n", "none of its items is among the pictures"),
             ("", "an empty table"),
+            ("item,group,group\nq0.png,a,b\n", "several columns are named 'group'"),
         ],
     )
     def test_tables_that_do_not_fit_are_refused(self, place: Path, text: str, words: str) -> None:
