@@ -42,13 +42,14 @@ class IndexParts(NamedTuple):
 def contents_fingerprint(engine: Engine, table: IdTable) -> str:
     """Fingerprint of ids and stored vectors in row order, in bounded memory.
 
-    The same as ``formats.fingerprint.fingerprint_vectors(ids, vectors)`` of the whole.
+    The same as ``formats.fingerprint.fingerprint_vectors(ids, vectors)`` of the whole; of packed codes under ``hamming``.
     """
     rows = table.live_rows()
-    digest = hashlib.sha256(f"<f4{(len(rows), engine.dimension)}\n".encode())
-    step = max(1, _BLOCK_BYTES // (4 * engine.dimension))
+    kind, width = ("|u1", -(-engine.dimension // 8)) if engine.metric == "hamming" else ("<f4", engine.dimension)
+    digest = hashlib.sha256(f"{kind}{(len(rows), width)}\n".encode())
+    step = max(1, _BLOCK_BYTES // (4 * width))
     for start in range(0, len(rows), step):
-        block = engine.vectors(rows[start : start + step]).astype("<f4", copy=False)
+        block = engine.vectors(rows[start : start + step]).astype(kind, copy=False)
         digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
     return fingerprint_bytes(f"{table.ids.fingerprint()}\nsha256:{digest.hexdigest()}".encode())
 
