@@ -69,6 +69,7 @@ class GateResult:
             "despite": self.comparison.despite,
             "differences": list(self.comparison.differences),
             "notes": list(self.comparison.notes),
+            "unproven": list(self.comparison.unproven),
         }
 
 
@@ -108,7 +109,8 @@ def gate(
 
     Convention
     ----------
-    Where less is better, the signs are turned. With fewer than 10 groups nothing is decided, whatever the interval.
+    Results of a split that is not proven are decided on, and the reason says so. Where less is better, the signs are
+    turned. With fewer than 10 groups nothing is decided, whatever the interval.
 
     Examples
     --------
@@ -137,6 +139,8 @@ def gate(
     verdict, reason = _verdict(found, margin)
     if verdict == "not decided":
         reason = f"{reason}; {_what_would_decide(found, margin, needed, queries)}"
+    if comparison.unproven:
+        reason = f"{reason}; the split is not proven, so mind the notes"
     return GateResult(verdict, reason, margin, found, needed, queries, comparison)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Block", "block_borders", "blocks_of", "release_pages"]
+from visual_search.formats.mapped_pages import release_pages
+
+__all__ = ["Block", "block_borders", "blocks_of"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -54,12 +55,3 @@ def blocks_of(gallery: AnyArray, borders: list[int]) -> Iterator[tuple[int, AnyA
     for first, last in pairwise(borders):
         yield first, np.ascontiguousarray(gallery[first:last], dtype=native)
         release_pages(gallery)
-
-
-def release_pages(array: AnyArray) -> None:
-    """Let go of the pages of a memory-mapped array that have been read; the file keeps them."""
-    base: Any = array
-    while isinstance(base, np.ndarray | memoryview):
-        base = base.obj if isinstance(base, memoryview) else base.base
-    if isinstance(base, mmap.mmap) and hasattr(base, "madvise") and hasattr(mmap, "MADV_DONTNEED"):
-        base.madvise(mmap.MADV_DONTNEED)
