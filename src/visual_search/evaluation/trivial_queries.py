@@ -102,7 +102,7 @@ def _same_vector(
     vectors: npt.NDArray[np.float32],
 ) -> set[Id]:
     """Queries whose first item that is not ignored has their own vector, as far as rounding lets one tell."""
-    if gallery.metric not in ("cosine", "l2", "hamming"):
+    if gallery.metric not in ("cosine", "l2"):
         return set()
     kept = np.flatnonzero(~item_states(ranking, relevance).ignored) if relevance.ignored.any() else None
     places = np.arange(len(ranking.rows)) if kept is None else kept
@@ -113,8 +113,6 @@ def _same_vector(
     queries, best = has_item[own], ranking.scores[first[own]].astype(np.float64)
     if gallery.metric == "cosine":
         equal = best >= 1 - _EQUAL_COSINE
-    elif gallery.metric == "hamming":
-        equal = best == 0
     else:
         lengths = dict(
             zip((query.query_id for query in dataset.queries), np.linalg.norm(vectors, axis=1), strict=True)

@@ -42,7 +42,8 @@ class IndexParts(NamedTuple):
 def contents_fingerprint(engine: Engine, table: IdTable) -> str:
     """Fingerprint of ids and stored vectors in row order, in bounded memory.
 
-    The same as ``formats.fingerprint.fingerprint_vectors(ids, vectors)`` of the whole; of packed codes under ``hamming``.
+    The same as ``formats.fingerprint.fingerprint_vectors(ids, vectors)`` of the whole; of packed codes under
+    ``hamming``.
     """
     rows = table.live_rows()
     kind, width = ("|u1", -(-engine.dimension // 8)) if engine.metric == "hamming" else ("<f4", engine.dimension)
@@ -137,9 +138,13 @@ def load_parts(path: Path) -> IndexParts:
 
 def _load(folder: IndexFolder, manifest: Manifest) -> IndexParts:
     paths = folder.check_companions(manifest)
-    engine = engine_class(manifest.engine).load(
-        paths["vectors"], metric=manifest.metric, settings=manifest.settings
-    )
+    made: Any = engine_class(manifest.engine)
+    if manifest.metric not in made.metrics:
+        raise FileFormatError(
+            f"{folder.path}: metric {manifest.metric!r} in the manifest, but engine {manifest.engine!r} takes "
+            f"{', '.join(made.metrics)}"
+        )
+    engine: Engine = made.load(paths["vectors"], metric=manifest.metric, settings=manifest.settings)
     table = IdTable.load(paths["ids"])
     found = {"dimension": engine.dimension, "vectors": len(engine), "ids": len(table)}
     stated = {"dimension": manifest.dimension, "vectors": manifest.count, "ids": manifest.count}

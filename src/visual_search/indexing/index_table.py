@@ -47,8 +47,8 @@ class VectorIndex:
     Parameters
     ----------
     dimension : int, optional
-        Length of a vector, or bits of a code. Left out, it is that of the embedder, of the first vectors added, or of the file loaded;
-        given, anything else is refused.
+        Length of a vector, or bits of a code. Left out, it is that of the embedder, of the first vectors added, or
+        of the file loaded; given, anything else is refused.
     metric : "cosine", "ip", "l2" or "hamming", optional
         Cosine similarity (the default), inner product, Euclidean distance, whose score is minus the plain
         distance, or the Hamming distance of binary codes, whose score is minus the number of bits that differ. Left

@@ -152,8 +152,8 @@ def index_images(
     IndexFolder(out).check_free()
     if "hamming" in (metric, engine):
         raise InputError(
-            f"metric {metric!r}, engine {engine!r}: images are indexed by their embedder's vectors, and hamming takes binary "
-            "codes; make codes of the vectors by fit_hasher and add them to VectorIndex(metric='hamming')"
+            f"metric {metric!r}, engine {engine!r}: images are indexed by their embedder's vectors, and hamming takes "
+            "binary codes; make codes of the vectors by fit_hasher and add them to VectorIndex(metric='hamming')"
         )
     made = create_embedder(embedder) if isinstance(embedder, str) else embedder
     rules = rules or DecodingRules()

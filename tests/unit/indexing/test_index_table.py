@@ -311,9 +311,11 @@ def test_fingerprint_is_that_of_ids_and_vectors_in_order() -> None:
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"did you mean 'hnsw'\? known: faiss, flat, hamming, hnsw, hnswlib, ivf"):
+    with pytest.raises(
+        UnknownNameError, match=r"did you mean 'hnsw'\? known: faiss, flat, hamming, hnsw, hnswlib, ivf"
+    ):
         VectorIndex(engine="hsnw")
-    with pytest.raises(InputError, match=r"must be one of cosine, ip, l2"):
+    with pytest.raises(InputError, match=r"got 'euclid'; engine 'flat' takes cosine, ip, l2"):
         VectorIndex(metric="euclid")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"ef_serch: no such setting; did you mean 'ef_search'\?.*ef_construction"):
         VectorIndex(engine="hnsw", ef_serch=5)

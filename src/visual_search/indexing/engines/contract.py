@@ -3,8 +3,8 @@
 An engine knows rows (int64, chosen by the caller, never reused) and vectors; ids, metrics' normalisation and files'
 manifests are the index's. Every engine passes ``visual_search.testing.engine_contract``.
 
-Under ``hamming`` the vectors are binary codes: ``dimension`` is their number of bits, and they come and go as uint8 rows
-of ceil(dimension / 8) bytes as ``numpy.packbits`` makes them, the places beyond ``dimension`` 0.
+Under ``hamming`` the vectors are binary codes: ``dimension`` is their number of bits, and they come and go as uint8
+rows of ceil(dimension / 8) bytes as ``numpy.packbits`` makes them, the places beyond ``dimension`` 0.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class Engine(Protocol):
     """Builds, saves, loads, adds, removes, searches; tells its metric, settings, memory and whether it is exact.
 
     A class that is an engine is made by ``EngineClass(dimension=, metric=, settings=)``. Vectors arrive float32,
-    C-contiguous, finite, and of unit length under ``cosine``; under ``hamming`` as packed codes. Searches may run side by side in several threads;
-    while ``add``, ``remove``, ``train`` or ``configure`` runs, nothing else does (the index holds the lock).
+    C-contiguous, finite, and of unit length under ``cosine``; under ``hamming`` as packed codes. Searches may run side
+    by side in several threads; while ``add``, ``remove``, ``train`` or ``configure`` runs, nothing else does (the index
+    holds the lock).
 
     Attributes
     ----------
@@ -145,9 +146,9 @@ class Engine(Protocol):
     def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Scores]:
         """Nearest rows and scores, both of shape (n, k).
 
-        Scores are float32, higher-is-better (inner product; minus the plain distance under ``l2``, minus the number of
-        bits that differ under ``hamming``) and do not rise along a row; among equal scores the lower row comes first. Where fewer than k were found the row is padded with -1
-        and the score with -inf.
+        Scores are float32, higher-is-better (inner product; minus the plain distance under ``l2``, minus the number
+        of bits that differ under ``hamming``) and do not rise along a row; among equal scores the lower row comes
+        first. Where fewer than k were found the row is padded with -1 and the score with -inf.
         """
         ...
 

@@ -18,9 +18,7 @@ Codes = npt.NDArray[np.uint8]
 _PLACES = 1 << 22  # that a block of queries may fetch, were every code tied with the k-th
 
 
-def lowest_rows_at_cut(
-    structure: Any, rows: FaissRows, queries: Codes, k: int
-) -> tuple[Int64Array, Int32Array]:
+def lowest_rows_at_cut(structure: Any, rows: FaissRows, queries: Codes, k: int) -> tuple[Int64Array, Int32Array]:
     """The k nearest rows of each query by rising distance, then rising row; at the cut too.
 
     FAISS keeps some k of the nearest; which of those at the k-th distance is its own affair, and its usual way out, a
@@ -60,9 +58,7 @@ def lowest_rows_at_cut(
     return found, distances
 
 
-def _within(
-    structure: Any, rows: FaissRows, queries: Codes, radius: int, k: int
-) -> tuple[Int64Array, Int32Array]:
+def _within(structure: Any, rows: FaissRows, queries: Codes, radius: int, k: int) -> tuple[Int64Array, Int32Array]:
     """The k nearest of each query among the codes at most ``radius`` away, of which each has k or more."""
     limits, apart, positions = structure.range_search(queries, radius + 1)  # FAISS's radius is not included
     offsets = limits.astype(np.int64)
