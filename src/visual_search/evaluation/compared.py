@@ -20,7 +20,7 @@ from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.ids import Id
 
-__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better"]
+__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better", "largest_difference"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 AnyResult: TypeAlias = "Result | EvaluationResult | StoredResult | str | os.PathLike[str]"
@@ -112,6 +112,19 @@ def higher_is_better(text: str) -> bool:
         return parse_measure(text).higher_is_better
     except (UnknownNameError, InputError):
         return True
+
+
+def largest_difference(text: str) -> float:
+    """The largest difference two values of a measure can have; infinite where it has no bounds or is not known.
+
+    >>> largest_difference("HitRate@1"), largest_difference("DCG@10")
+    (1.0, inf)
+    """
+    try:
+        low, high = parse_measure(text).bounds
+    except (UnknownNameError, InputError):
+        return float("inf")
+    return high - low
 
 
 def _in_memory(

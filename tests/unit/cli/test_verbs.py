@@ -80,7 +80,10 @@ def test_the_result_that_is_replaced_is_the_previous_one(photos: Path, capsys: p
         "second",
     ]
     assert 'second</bdi> <span class="muted">instead of</span> <bdi>first' in Path("both.html").read_text("utf-8")
-    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.01"]) == 0
+    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.5"]) == 0
+    # The same lists twice: nothing differs, and so few groups cannot tell that nothing would.
+    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.01"]) == 1
+    assert "not decided" in capsys.readouterr().out
 
 
 def test_an_embedder_as_baseline_on_the_same_images(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
