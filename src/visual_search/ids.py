@@ -30,8 +30,8 @@ class _Column:
 
     __slots__ = ("_rows", "lock", "values")
 
-    def __init__(self, values: list[Id]) -> None:
-        self.values = values
+    def __init__(self, values: list[Id] | range) -> None:
+        self.values: list[Id] | range = values
         self.lock = threading.Lock()
         self._rows: dict[Id, int] | None = None
 
@@ -49,6 +49,8 @@ class _Column:
         with self.lock:
             if len(self.values) == count:
                 rows.update(zip(added, range(count, count + len(added)), strict=True))
+                if isinstance(self.values, range):
+                    self.values = list(self.values)
                 self.values.extend(added)
                 return self
             return _Column([*islice(self.values, count), *added])
@@ -94,6 +96,8 @@ class Ids(Sequence[Id]):
         self._column = _Column(checked)
         self._count = len(checked)
         self._kind = _kind_of(checked)
+        if isinstance(checked, range):
+            return
         if len(self._column.rows()) != self._count:
             raise DuplicateIdError(
                 f"{what}: {self._count - len(self._column.rows())} repeated ids, first: "
@@ -146,7 +150,10 @@ class Ids(Sequence[Id]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ids) or len(self) != len(other):
             return False
-        return self._column is other._column or all(map(eq, self, other))
+        mine, theirs = self._column.values, other._column.values
+        if isinstance(mine, range) and isinstance(theirs, range):
+            return mine[: len(self)] == theirs[: len(self)]
+        return mine is theirs or all(map(eq, self, other))
 
     def __hash__(self) -> int:
         return hash((self._kind, self._count, *self[:1]))
@@ -234,11 +241,13 @@ def _ids_called(values: list[Id], what: str) -> Ids:
     return Ids(values, what=what)
 
 
-def _kind_of(values: Sequence[Id]) -> type[str | int]:
+def _kind_of(values: Sequence[Id] | range) -> type[str | int]:
     return int if values and isinstance(values[0], int) else str
 
 
-def _checked(values: Iterable[Any], what: str) -> list[Id]:
+def _checked(values: Iterable[Any], what: str) -> list[Id] | range:
+    if isinstance(values, range):  # whole numbers, none twice: nothing to look at, and nothing to write down
+        return values
     listed: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if set(map(type, listed)) <= {str} or set(map(type, listed)) == {int}:
         clean: list[Id] = listed

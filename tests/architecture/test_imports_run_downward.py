@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leaks": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},
     "judging": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},
     "reports": PIXELS | TABLES | {"indexing", "prediction", "evaluation", "tuning", "leaks", "judging"},
-    "testing": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},
+    "testing": PIXELS | TABLES | {"indexing", "prediction", "evaluation", "tuning"},
 }
 MAY_IMPORT["workflows"] = MAY_IMPORT["reports"] | {"reports", "__init__"}
 MAY_IMPORT["cli"] = MAY_IMPORT["workflows"] | {"workflows"}

@@ -68,3 +68,22 @@ def test_growing_ids_survive_a_pickle() -> None:
     again = pickle.loads(pickle.dumps(short))
     assert again == short
     assert len(again) == 2
+
+
+def test_row_numbers_are_ids_like_any_other() -> None:
+    numbers, listed = Ids(range(5)), Ids([0, 1, 2, 3, 4])
+    assert numbers == listed
+    assert listed == numbers
+    assert numbers == Ids(range(5))
+    assert numbers != Ids(range(1, 6))
+    assert (numbers.kind, numbers[3], numbers[1:3], 7 in numbers, numbers.rows([4, 9]).tolist()) == (
+        int,
+        3,
+        [1, 2],
+        False,
+        [4, -1],
+    )
+    longer = numbers.extended([9])
+    assert (list(longer), list(numbers), longer.row(9)) == ([0, 1, 2, 3, 4, 9], [0, 1, 2, 3, 4], 5)
+    assert numbers.fingerprint() == listed.fingerprint()
+    assert list(Ids(range(0))) == []

@@ -6,16 +6,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image, ImageStat
 
 from visual_search import Ranking, Relevance
+from visual_search.evaluation.protocols.directions import evaluate_directions_vectors
+from visual_search.evaluation.protocols.query_gallery import by_view
 from visual_search.formats.results import StoredResult
 from visual_search.leaks.impact import leak_impact
 from visual_search.reports.contact_sheet import write_contact_sheet
+from visual_search.reports.directions_section import directions_section
 from visual_search.reports.leaks_page import write_leaks_page
-from visual_search.reports.page import write_report
+from visual_search.reports.page import Section, write_report
 from visual_search.testing.textures import texture
 from visual_search.workflows.leaks import check_leaks
 
@@ -24,6 +28,15 @@ LONG = "a rather long name of a system that has-no-end-and-goes-on-" + "x" * 200
 
 everywhere = pytest.mark.parametrize(("width", "scheme"), VIEWS)
 Visited = Callable[..., Any]
+
+
+def both_directions(difference: dict[str, Any]) -> Section:
+    """A section of a split's two directions, one of them harder."""
+    table = {"scene": [scene for scene in range(12) for _ in (0, 1)], "view": [0, 1] * 12}
+    split = by_view(table, group="scene", view="view", query=0, gallery=1)
+    vectors = np.random.default_rng(0).normal(size=(2, 12, 3))
+    found = evaluate_directions_vectors(split, vectors[0], vectors[1])
+    return directions_section(split, {"grid": found, LONG: found}, random=found, comparisons=[difference])
 
 
 def written(sample: list[StoredResult], out: Path, *, cases: int = 5, shown: int = 10) -> Path:
@@ -37,6 +50,7 @@ def written(sample: list[StoredResult], out: Path, *, cases: int = 5, shown: int
         title="Which system finds the same object?",
         baseline="colour",
         comparisons=[difference | counts],
+        sections=[both_directions(difference | counts)],
         credit="Pictures: drawn for this test.",
         cases=cases,
         shown=shown,

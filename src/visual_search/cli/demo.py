@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SUMMARY = (
-    "The whole job on 400 real photographs of 40 people: index, search, evaluate, compare, report. "
+    "The whole job on 400 real photographs of 40 people: index, search, evaluate in both directions of a proven split, "
+    "compare, look for leaks, report. "
     "Or the lab on GlyphLab, 180 generated scenes of two views each."
 )
 EXAMPLE = """\

@@ -12,17 +12,26 @@ SUMMARY = (
 )
 EXAMPLE = """\
   visual-search directions embeddings.npy split.json
+  visual-search directions photos.index split.json HitRate@1
   visual-search directions images.npy captions.split.json HitRate@1 HitRate@10 --ids images.txt --gallery-vectors texts.npy --gallery-ids texts.txt"""  # noqa: E501 - a command is one line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("vectors", metavar="VECTORS", help="NumPy file, one row an item")
+    parser.add_argument(
+        "vectors",
+        metavar="VECTORS",
+        help="file of vectors (npy, fvecs, fbin, HDF5, Parquet, ...) or index, one row an item",
+    )
     parser.add_argument("split", metavar="SPLIT", help="what 'visual-search split' wrote; it is proven again")
     parser.add_argument(
         "measures", metavar="MEASURE", nargs="*", help="text forms; a textbook's hit rates and AP where left out"
     )
-    parser.add_argument("--ids", metavar="FILE", help="text file, the id of each row; row numbers where left out")
+    parser.add_argument(
+        "--ids",
+        metavar="FILE",
+        help="text file, the id of each row; the file's own, else row numbers, where left out",
+    )
     parser.add_argument("--gallery-vectors", metavar="FILE", help="the gallery's vectors, where they are elsewhere")
     parser.add_argument("--gallery-ids", metavar="FILE", help="ids of their rows")
     parser.add_argument("--metric", choices=["cosine", "ip", "l2"], default="cosine", help="what similar means")

@@ -48,6 +48,9 @@ VERBS = {
     "leaks": ("leaks", "find pictures that stand in two of query, gallery and train"),
     "split": ("split", "queries and gallery, or parts, from a metadata table, with a proof"),
     "directions": ("directions", "vectors under a split, in both directions and pooled"),
+    "sweep": ("sweep", "measure engines under many settings, in quality and in cost"),
+    "choose": ("choose", "the cheapest setting of a sweep that reaches a target with confidence"),
+    "codes": ("codes", "binary codes, or embeddings hashed here, by the labels their items share"),
     "report": ("report", "one HTML page from result files"),
 }
 

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["ImageProgress", "image_progress"]
+__all__ = ["ImageProgress", "count_progress", "image_progress"]
 
 
 class _Rate(ProgressColumn):
@@ -59,6 +59,22 @@ def image_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress
         BarColumn(),
         MofNCompleteColumn(),
         _Rate(),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        yield ImageProgress(bar, words)
+
+
+@contextmanager
+def count_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress | None]:
+    """Show a bar of things that take long each: how many of how many, and the time left."""
+    if quiet:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
         TimeRemainingColumn(compact=True),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:

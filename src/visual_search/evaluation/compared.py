@@ -16,6 +16,7 @@ from visual_search.evaluation.fingerprints import fingerprint_ids
 from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.evaluation.measures.measure import MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
+from visual_search.evaluation.protocols.proof import broken_claims
 from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.ids import Id
@@ -45,6 +46,8 @@ class ComparedResult:
         What it was measured on, by fingerprint or name; None where it does not tell, absent where it cannot.
     left_out : mapping of canonical text to str
         Measures that have no paired difference, and why.
+    unproven : tuple of str
+        What its split does not hold, or was allowed by name not to hold; empty where all holds or no split is told.
     """
 
     name: str
@@ -54,6 +57,7 @@ class ComparedResult:
     groups: Sequence[object] | None
     parts: Mapping[str, str | None]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    unproven: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, result: AnyResult, name: str | None = None) -> ComparedResult:
@@ -69,13 +73,15 @@ class ComparedResult:
         if isinstance(result, str | os.PathLike):
             result = read_result(result)
         if isinstance(result, StoredResult):
-            return _of_files(result, name)
+            return replace(_of_files(result, name), unproven=broken_claims(result.record.get("protocol")))
         if isinstance(result, EvaluationResult):
             owners = [query.group for query in result.dataset.queries]
-            return _in_memory(result.measures, name or result.model_name, owners, _record_parts(result.record))
+            side = _in_memory(result.measures, name or result.model_name, owners, _record_parts(result.record))
+            return replace(side, unproven=broken_claims(result.protocol))
         if isinstance(result, Result):
             groups = None if result.groups is None else result.groups.tolist()
-            return _in_memory(result, name or "result", groups, _result_parts(result))
+            side = _in_memory(result, name or "result", groups, _result_parts(result))
+            return replace(side, unproven=broken_claims(result.protocol))
         raise InputError(
             f"results: {type(result).__name__} given; a result is what evaluate, evaluate_model or read_result "
             "returned, or the path of a results JSON"

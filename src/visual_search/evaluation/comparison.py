@@ -48,6 +48,8 @@ class Comparison:
         Measures that are not compared, and why.
     notes : tuple of str
         What to bear in mind.
+    unproven : tuple of str
+        Systems whose split does not hold what such a split promises, allowed by name or not.
     """
 
     systems: tuple[str, ...]
@@ -59,6 +61,7 @@ class Comparison:
     differences: tuple[str, ...]
     left_out: Mapping[str, str]
     notes: tuple[str, ...]
+    unproven: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Contrast]:
         return iter(self.contrasts)
@@ -95,6 +98,7 @@ class Comparison:
             "contrasts": [one.as_json() for one in self.contrasts],
             "left_out": dict(self.left_out),
             "notes": list(self.notes),
+            "unproven": list(self.unproven),
         }
 
 
@@ -203,6 +207,7 @@ def compare(
         differences=differ,
         left_out=left_out,
         notes=(*about_groups(named, len(queries)), *alone, *_notes(sides, contrasts)),
+        unproven=tuple(side.name for side in sides if side.unproven),
     )
 
 
@@ -227,6 +232,15 @@ def _notes(sides: Sequence[ComparedResult], contrasts: Sequence[Contrast]) -> li
         said.append(
             "lists do not tell what they were drawn from: that all systems searched one gallery is not checked"
         )
+    unproven: dict[tuple[str, ...], list[str]] = {}
+    for side in sides:
+        if side.unproven:
+            unproven.setdefault(side.unproven, []).append(repr(side.name))
+    said += [
+        f"the split of {', '.join(names)} is not proven ({'; '.join(claims)}): such numbers flatter, and so may the "
+        "difference"
+        for claims, names in unproven.items()
+    ]
     cautions: dict[str, list[str]] = {}
     for one in contrasts:
         if one.caution:

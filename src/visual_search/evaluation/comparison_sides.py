@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from visual_search.errors import FingerprintError, InputError, Problems, first_few
@@ -33,12 +34,9 @@ def sides_of(results: Any) -> list[ComparedResult]:
         raise InputError(f"results: names must be distinct text; got {first_few(names)}")
     # One model before and after a change has one name.
     return [
-        ComparedResult(
-            f"{side.name} ({place})" if names.count(side.name) > 1 else side.name,
-            side.queries, side.tops, side.bottoms, side.groups, side.parts, side.left_out,
-        )
+        replace(side, name=f"{side.name} ({place})") if names.count(side.name) > 1 else side
         for place, side in enumerate(listed, start=1)
-    ]  # fmt: skip
+    ]
 
 
 def checked_differences(sides: Sequence[ComparedResult], despite: str | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -27,7 +27,15 @@ from visual_search.ids import Id, Ids
 from visual_search.kernels.joined import RankHits, hit_offsets
 from visual_search.kernels.threads import one_blas_thread, thread_count
 
-__all__ = ["Asked", "CountRanks", "EachPart", "Gallery", "evaluate_gallery", "measured_in_parts"]
+__all__ = [
+    "WITHOUT_ORDER",
+    "Asked",
+    "CountRanks",
+    "EachPart",
+    "Gallery",
+    "evaluate_gallery",
+    "measured_in_parts",
+]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -37,7 +45,7 @@ Made = TypeVar("Made")
 # as offsets, columns and flags of what is ignored.
 CountRanks: TypeAlias = Callable[[int, int, Int64Array, Int64Array, BoolArray], RankHits]
 
-_WITHOUT_ORDER: tuple[TieRule, ...] = ("expected", "best", "worst")
+WITHOUT_ORDER: tuple[TieRule, ...] = ("expected", "best", "worst")
 # Judged pairs whose positions are measured at a time; the arrays over them then stay in the caches.
 _PAIRS = 1 << 17
 
@@ -65,10 +73,24 @@ class Asked:
     groups: Attribute | None
     interval: IntervalMaker | None
 
+    @property
+    def tie_rule(self) -> TieRule:
+        """The rule of the call, else the preset's, else the expectation."""
+        rules = None if self.preset is None else preset_named(self.preset)
+        return chosen_tie_rule(self.ties, rules)
+
 
 def evaluate_gallery(
-    gallery: Gallery, queries: Ids, items: Ids, relevance: Relevance, asked: Asked, *, block: int, metric: str
-) -> Result:
+    gallery: Gallery,
+    queries: Ids,
+    items: Ids,
+    relevance: Relevance,
+    asked: Asked,
+    *,
+    block: int,
+    metric: str,
+    ties: Sequence[TieRule] | None = None,
+) -> list[Result]:
     """Measure the ranking of a whole gallery for each query.
 
     Parameters
@@ -85,6 +107,8 @@ def evaluate_gallery(
         Queries that are open at a time for each thread, at most.
     metric : str
         What ranks, by name.
+    ties : sequence of str, optional
+        Tie rules, each of which makes a result; the one that was asked for where left out.
     """
     if block < 1:
         raise InputError(f"block={block}: at least 1 query is in memory at a time")
@@ -93,6 +117,7 @@ def evaluate_gallery(
         lambda values: task.each_part(values, block),
         task.outline(),
         asked,
+        ties=(asked.tie_rule,) if ties is None else ties,
         notes=task.notes(),
         setting=Setting(relevance, items, metric),
     )
@@ -107,10 +132,11 @@ def measured_in_parts(
     outline: Positions,
     asked: Asked,
     *,
+    ties: Sequence[TieRule],
     notes: tuple[str, ...] = (),
     setting: Setting | None = None,
-) -> Result:
-    """Measure positions of full rankings, which come some queries at a time.
+) -> list[Result]:
+    """Measure positions of full rankings, which come some queries at a time, under one or several tie rules.
 
     Parameters
     ----------
@@ -120,6 +146,8 @@ def measured_in_parts(
         All queries and their list lengths, without hits.
     asked : Asked
         What to measure.
+    ties : sequence of str
+        Tie rules, each of which makes a result.
     notes : tuple of str
         Notes on the ranking.
     setting : Setting, optional
@@ -127,32 +155,34 @@ def measured_in_parts(
     """
     rules = None if asked.preset is None else preset_named(asked.preset)
     chosen = chosen_measures(asked.measures, rules)
-    rule = chosen_tie_rule(asked.ties, rules)
-    _refuse_order(chosen, rule)
+    for rule in ties:
+        _refuse_order(chosen, rule)
 
     def values(positions: Positions) -> list[MeasureValues]:
-        return [values_of(measure, positions, rule, rules) for measure in chosen]
+        return [values_of(measure, positions, rule, rules) for rule in ties for measure in chosen]
 
-    parts = each_part(values)
-    joined = {measure: _joined(column) for measure, column in zip(chosen, zip(*parts, strict=True), strict=True)}
-    return assembled(
-        outline,
-        joined,
-        ties=rule,
-        rules=rules,
-        notes=notes,
-        groups=asked.groups,
-        interval=asked.interval,
-        setting=setting,
-    )
+    columns = [_joined(column) for column in zip(*each_part(values), strict=True)]
+    return [
+        assembled(
+            outline,
+            dict(zip(chosen, columns[at * len(chosen) : (at + 1) * len(chosen)], strict=True)),
+            ties=rule,
+            rules=rules,
+            notes=notes,
+            groups=asked.groups,
+            interval=asked.interval,
+            setting=setting,
+        )
+        for at, rule in enumerate(ties)
+    ]
 
 
 def _refuse_order(measures: Iterable[Measure], ties: TieRule) -> None:
-    reading = sorted({rule for measure in measures if (rule := measure.tie_rule(ties)) not in _WITHOUT_ORDER})
+    reading = sorted({rule for measure in measures if (rule := measure.tie_rule(ties)) not in WITHOUT_ORDER})
     if reading:
         raise InputError(
             f"ties={reading[0]!r}: a full ranking of a gallery has no order within ties; use one of "
-            f"{', '.join(_WITHOUT_ORDER)}, or evaluate a Ranking.from_similarity"
+            f"{', '.join(WITHOUT_ORDER)}, or evaluate a Ranking.from_similarity"
         )
 
 

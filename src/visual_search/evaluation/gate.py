@@ -70,6 +70,7 @@ class GateResult:
             "despite": self.comparison.despite,
             "differences": list(self.comparison.differences),
             "notes": list(self.comparison.notes),
+            "unproven": list(self.comparison.unproven),
         }
 
 
@@ -109,10 +110,10 @@ def gate(
 
     Convention
     ----------
-    Where less is better, the signs are turned. With fewer than 10 groups nothing is decided, whatever the interval. Where
-    fewer than 6 groups differ, the interval is that of the shares of groups that win and lose, times the largest
-    difference: with none worse it passes a margin of .01 from 368 groups on. A verdict that rests on the interval's
-    excluding 0 needs a p that says so too.
+    Results of a split that is not proven are decided on, and the reason says so. Where less is better, the signs are
+    turned. With fewer than 10 groups nothing is decided, whatever the interval. Where fewer than 6 groups differ, the
+    interval is that of the shares of groups that win and lose, times the largest difference: with none worse it passes
+    a margin of .01 from 368 groups on. A verdict that rests on the interval's excluding 0 needs a p that says so too.
 
     Examples
     --------
@@ -141,6 +142,8 @@ def gate(
     verdict, reason = _verdict(found, margin)
     if verdict == "not decided":
         reason = f"{reason}; {_what_would_decide(found, margin, needed, queries)}"
+    if comparison.unproven:
+        reason = f"{reason}; the split is not proven, so mind the notes"
     return GateResult(verdict, reason, margin, found, needed, queries, comparison)
 
 

@@ -6,9 +6,9 @@ a measure is a function of, ties included; no pair is ever written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,22 +19,26 @@ from visual_search.evaluation.measures.measure import MeasureValues
 from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.setting import Setting
+from visual_search.evaluation.ties import TieRule
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["check_rows", "evaluate_labelled", "label_positions"]
+__all__ = ["check_rows", "evaluate_labelled", "in_parts", "label_positions"]
 
 Codes: TypeAlias = npt.NDArray[np.uint64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+Made = TypeVar("Made")
 
 # Cells of the histograms that are in memory at a time for each thread, 8 MiB.
 _CELLS = 1 << 20
 
 
-def evaluate_labelled(queries: Codes, gallery: Codes, labels: SharedLabels, asked: Asked) -> Result:
+def evaluate_labelled(
+    queries: Codes, gallery: Codes, labels: SharedLabels, asked: Asked, *, ties: Sequence[TieRule]
+) -> list[Result]:
     """Measure the ranking of all codes of a gallery for each query.
 
     Parameters
@@ -45,18 +49,41 @@ def evaluate_labelled(queries: Codes, gallery: Codes, labels: SharedLabels, aske
         What the right answers are.
     asked : Asked
         What to measure.
+    ties : sequence of str
+        Tie rules, each of which makes a result.
     """
-    bounds = _bounds(queries, gallery, labels)
 
     def each_part(values: Callable[[Positions], list[MeasureValues]]) -> list[list[MeasureValues]]:
-        def measured(part: int) -> list[MeasureValues]:
-            return values(label_positions(queries, gallery, labels, bounds[part], bounds[part + 1]))
-
-        with ThreadPoolExecutor(thread_count()) as pool:
-            return list(pool.map(measured, range(len(bounds) - 1)))
+        return in_parts(queries, gallery, labels, lambda *part: values(label_positions(*part)))
 
     setting = Setting(labels, labels.items, "hamming")
-    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked, setting=setting)
+    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked, ties=ties, setting=setting)
+
+
+# What is called with labels, the first and last query, and their histograms of shape (queries, distances, grades).
+WithHistograms: TypeAlias = "Callable[[SharedLabels, int, int, Int64Array], Made]"
+
+
+def in_parts(queries: Codes, gallery: Codes, labels: SharedLabels, use: WithHistograms[Made]) -> list[Made]:
+    """Call ``use`` with the histograms of some queries after the other, on all processors, and give what it gave."""
+    bounds = _bounds(queries, gallery, labels)
+
+    def used(first: int, last: int) -> Made:
+        part = slice(first, last)
+        counts = kernels().count_labelled_codes(
+            queries[part],
+            gallery,
+            labels.query_words[part],
+            labels.item_words,
+            rule=labels.rule,
+            own=labels.own[part],
+            levels=_levels(labels),
+            threads=1,
+        )
+        return use(labels, first, last, counts)
+
+    with ThreadPoolExecutor(thread_count()) as pool:
+        return list(pool.map(used, bounds[:-1], bounds[1:]))
 
 
 def _bounds(queries: Codes, gallery: Codes, labels: SharedLabels) -> list[int]:
@@ -70,39 +97,50 @@ def _levels(labels: SharedLabels) -> int:
     return 64 * labels.query_words.shape[1] + 1 if labels.rule == "number shared" else 2
 
 
-def label_positions(queries: Codes, gallery: Codes, labels: SharedLabels, first: int, last: int) -> Positions:
-    """Positions of the queries first .. last; a hit stands for all items of one distance and grade."""
-    part = slice(first, last)
-    counts = kernels().count_labelled_codes(
-        queries[part],
-        gallery,
-        labels.query_words[part],
-        labels.item_words,
-        rule=labels.rule,
-        own=labels.own[part],
-        levels=_levels(labels),
-        threads=1,
-    )
+def label_positions(labels: SharedLabels, first: int, last: int, counts: Int64Array) -> Positions:
+    """Positions of the queries first .. last; a hit stands for all items of one distance and grade.
+
+    Parameters
+    ----------
+    labels : SharedLabels
+        What the right answers are.
+    first, last : int
+        The queries.
+    counts : int64 array of shape (last - first, distances, grades)
+        How many items are at each distance with each grade.
+    """
     return _positions(labels, first, last, counts)
 
 
 def _positions(labels: SharedLabels, first: int, last: int, counts: Int64Array | None) -> Positions:
-    """Positions from histograms of shape (queries, distances, grades); without hits where there are none."""
+    """Positions from histograms; without hits where there are none."""
     n = last - first
     own = labels.own[first:last] >= 0
     lengths = np.where(own, len(labels.items) - 1, len(labels.items))
     histogram = np.zeros((n, 1, 2), dtype=np.int64) if counts is None else counts
-    level = histogram.sum(axis=2)
-    nearer = np.cumsum(level, axis=1) - level
-    query, distance, grade = np.nonzero(histogram[:, :, 1:])
-    judged = histogram.sum(axis=1)[:, :0:-1]  # by falling grade
+    # A grade at a time: sums over a short last axis are slow.
+    grades = [np.ascontiguousarray(histogram[:, :, grade]) for grade in range(histogram.shape[2])]
+    level = grades[0].copy()
+    for each in grades[1:]:
+        level += each
+    nearer = np.cumsum(level, axis=1)
+    nearer -= level
+    grade: npt.NDArray[np.float64]
+    if len(grades) == 2:
+        place = np.flatnonzero(grades[1])
+        grade, found = np.ones(len(place), dtype=np.float64), grades[1].ravel()[place]
+    else:
+        stacked = histogram[:, :, 1:].reshape(-1, len(grades) - 1)
+        place, above_one = np.nonzero(stacked)
+        grade, found = (above_one + 1).astype(np.float64), stacked[place, above_one]
+    judged = np.stack([each.sum(axis=1) for each in grades[:0:-1]], axis=1)  # by falling grade
     judged_query, below = np.nonzero(judged)
     return Positions(
-        queries=Ids(labels.queries[first:last], what="queries"),
-        offsets=offsets_of(np.bincount(query, minlength=n)),
-        grades=(grade + 1).astype(np.float64),
-        above=nearer[query, distance],
-        tied=level[query, distance],
+        queries=Ids.distinct(labels.queries[first:last], what="queries") if counts is not None else labels.queries,
+        offsets=offsets_of(np.bincount(place // level.shape[1], minlength=n)),
+        grades=grade,
+        above=nearer.ravel()[place],
+        tied=level.ravel()[place],
         lengths=lengths,
         judged_offsets=offsets_of(np.bincount(judged_query, minlength=n)),
         judged_grades=(judged.shape[1] - below).astype(np.float64),
@@ -112,7 +150,7 @@ def _positions(labels: SharedLabels, first: int, last: int, counts: Int64Array |
         cut_ties=np.zeros(n, dtype=np.bool_),
         gallery=len(labels.items),
         places=None,
-        counts=histogram[query, distance, grade + 1],
+        counts=found,
         judged_counts=judged[judged_query, below],
     )
 

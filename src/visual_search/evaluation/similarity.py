@@ -93,4 +93,4 @@ def evaluate_similarity(
     gallery = row_ids(gallery_ids, len(gallery_vectors), what="gallery_ids")
     products = Products(query_vectors, gallery_vectors, metric, query_ids=queries, gallery_ids=gallery)
     asked = Asked(measures, ties, preset, groups, interval)
-    return evaluate_gallery(products, queries, gallery, relevance, asked, block=block, metric=metric)
+    return evaluate_gallery(products, queries, gallery, relevance, asked, block=block, metric=metric)[0]

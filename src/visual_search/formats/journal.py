@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 from visual_search.errors import InputError
 from visual_search.formats.atomic import fsync_folder
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "open_alone"]
 
 _RECORD = struct.Struct("<QQQ")
 
@@ -45,6 +45,19 @@ def _only_writer(stream: IO[bytes], path: Path) -> None:
         raise InputError(
             f"{path}: another run is at the same work; wait for it, or give this one another place"
         ) from None
+
+
+def open_alone(path: Path) -> IO[bytes]:
+    """Open for reading and writing, nothing cut off, as the only writer until the file is closed.
+
+    Raises
+    ------
+    InputError
+        A link in the file's place, or another process at the same file.
+    """
+    stream = _opened(path)
+    _only_writer(stream, path)
+    return stream
 
 
 class Journal:
@@ -73,8 +86,7 @@ class Journal:
         self._path = path
         self._header = f"visual-search journal 1 {key}\n".encode()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._stream: IO[bytes] = _opened(path)
-        _only_writer(self._stream, path)
+        self._stream: IO[bytes] = open_alone(path)
         if self._stream.read(len(self._header)) != self._header:
             self._begin()
         self._end = self._last_good_end()

@@ -250,9 +250,9 @@ class Relevance:
 
         Parameters
         ----------
-        query_labels : array-like of shape (n,) or (n, labels)
+        query_labels : array-like of shape (n,) or (n, c)
             One class per query (integers or strings), or multi-hot rows of 0 and 1.
-        gallery_labels : array-like of shape (m,) or (m, labels), optional
+        gallery_labels : array-like of shape (m,) or (m, c), optional
             The same of the gallery. Left out, the queries are the gallery, and each is ignored for itself.
         query_ids, gallery_ids : iterable, optional
             Ids; 0, 1, 2, ... by default.

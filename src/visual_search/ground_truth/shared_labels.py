@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
 from visual_search.formats.arrays import as_numpy
+from visual_search.formats.bit_rows import pack_rows
 from visual_search.ground_truth.parts import named_rows
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids
@@ -204,10 +205,8 @@ def _sets(labels: Any, what: str) -> tuple[Words, int]:
 
 
 def _words(dense: npt.NDArray[Any], what: str) -> Words:
-    strange = (dense != 0) & (dense != 1)
-    if strange.any():
-        raise InputError(f"{what}: multi-hot rows hold 0 and 1; got {first_few(dense[strange][:5].tolist())}")
-    octets = np.packbits(dense.astype(np.bool_), axis=1)
-    words = np.zeros((len(dense), max(-(-octets.shape[1] // 8), 1) * 8), dtype=np.uint8)
-    words[:, : octets.shape[1]] = octets
-    return words.view(np.uint64)
+    rows = pack_rows(dense) if dense.dtype.kind in "biuf" else None
+    if rows is None or rows.signed or len(rows.strange):
+        strange = dense[(dense != 0) & (dense != 1)]
+        raise InputError(f"{what}: multi-hot rows hold 0 and 1; got {first_few(strange[:5].tolist())}")
+    return rows.words

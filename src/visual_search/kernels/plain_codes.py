@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -66,8 +66,8 @@ def count_code_ranks(
     return RankHits(hits, entry, above, tied)
 
 
-def bits_in(words: Codes) -> Int64Array:
-    """How many bits are set in each row of words.
+def bits_in(words: Codes, kind: type[np.integer[Any]] = np.int64) -> npt.NDArray[Any]:
+    """How many bits are set in each row of words, in integers of a kind that holds them.
 
     >>> bits_in(np.array([[7, 1], [0, 8]], dtype=np.uint64)).tolist()
     [4, 1]
@@ -76,5 +76,5 @@ def bits_in(words: Codes) -> Int64Array:
         bits = np.bitwise_count(words)
     else:  # NumPy 1
         bits = _BITS_OF_BYTE[np.ascontiguousarray(words).view(np.uint8)]
-    counts: Int64Array = bits[:, 0].astype(np.int64) if bits.shape[1] == 1 else bits.sum(axis=1, dtype=np.int64)
+    counts: npt.NDArray[Any] = bits[:, 0].astype(kind) if bits.shape[1] == 1 else bits.sum(axis=1, dtype=kind)
     return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,9 +51,12 @@ def count_labelled_codes(
     """
     del threads
     distances = 64 * gallery.shape[1] + 1
+    kind = next(small for small in (np.uint8, np.uint16, np.int64) if distances * levels <= np.iinfo(small).max)
     into = np.empty((len(queries), distances, levels), dtype=np.int64)
     for row in range(len(queries)):
-        cells = bits_in(gallery ^ queries[row]) * levels + _grades(query_labels[row], gallery_labels, rule)
+        # In the smallest integers that hold them: what is counted is cast once, by the counting.
+        cells = bits_in(gallery ^ queries[row], kind) * kind(levels)
+        cells += _grades(query_labels[row], gallery_labels, rule, kind)
         counts = np.bincount(cells, minlength=distances * levels)
         if own[row] >= 0:
             counts[cells[own[row]]] -= 1
@@ -61,9 +64,12 @@ def count_labelled_codes(
     return into
 
 
-def _grades(mine: Words, labels: Words, rule: LabelRule) -> Int64Array:
+def _grades(mine: Words, labels: Words, rule: LabelRule, kind: type[np.integer[Any]]) -> npt.NDArray[Any]:
     if rule == "number shared":
-        return bits_in(labels & mine)
+        return bits_in(labels & mine, kind)
     relevant: npt.NDArray[np.bool_]
-    relevant = (labels == mine).all(axis=1) if rule == "equal" else ((labels & mine) != 0).any(axis=1)
-    return relevant.astype(np.int64)
+    if labels.shape[1] == 1:
+        relevant = labels[:, 0] == mine[0] if rule == "equal" else (labels[:, 0] & mine[0]) != 0
+    else:
+        relevant = (labels == mine).all(axis=1) if rule == "equal" else ((labels & mine) != 0).any(axis=1)
+    return relevant.astype(kind)

@@ -21,7 +21,7 @@ def ignoring(relevance: Relevance, matches: Mapping[Id, Collection[Id]]) -> Rele
     --------
     >>> from visual_search import Relevance
     >>> ignoring(Relevance.from_dict({"q": {"a": 1, "b": 1}}), {"q": ["a", "c"]})
-    Relevance(1 queries, 1 judged pairs, 2 ignored)
+    Relevance(1 query, 1 judged pair, 2 ignored)
     """
     items = Ids(relevance.items, what="items")
     named = dict.fromkeys(item for query, some in matches.items() if query in relevance.queries for item in some)

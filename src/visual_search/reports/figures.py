@@ -75,17 +75,29 @@ class Spread:
     values: Sequence[float]
 
 
-def curve_figure(curves: Sequence[Curve], *, title: str, description: str, key: str) -> Markup:
+def curve_figure(
+    curves: Sequence[Curve],
+    *,
+    title: str,
+    description: str,
+    key: str,
+    axis: str = "first k results",
+    linear: bool = False,
+) -> Markup:
     """Draw values over the number of results looked at.
 
     Parameters
     ----------
     curves : sequence of Curve
-        Their x are depths k, on a logarithmic axis with a tick at each.
+        Their x are depths k, on a logarithmic axis with a tick at each; or shares in [0, 1] with ``linear``.
     title, description : str
         What a screen reader says; the title also heads the drawing.
     key : str
         Distinct on the page; ids inside the drawing begin with it.
+    axis : str
+        What is along the x axis.
+    linear : bool
+        Whether x are shares.
 
     Returns
     -------
@@ -96,16 +108,20 @@ def curve_figure(curves: Sequence[Curve], *, title: str, description: str, key: 
     depths = sorted({x for curve in curves for x in curve.xs})
     for curve in curves:
         _draw_curve(axes, curve)
-    axes.set_xscale("log")
-    axes.set_xticks(depths, [f"{depth:g}" for depth in depths])
-    axes.minorticks_off()
-    if len(depths) > 1:
+    if linear:
+        axes.set_xlim(-0.02, 1.03)
+        axes.set_xticks(np.linspace(0, 1, 6), ["0", ".2", ".4", ".6", ".8", "1"])
+    else:
+        axes.set_xscale("log")
+        axes.set_xticks(depths, [f"{depth:g}" for depth in depths])
+        axes.minorticks_off()
+    if len(depths) > 1 and not linear:
         margin = (depths[-1] / depths[0]) ** 0.05
         axes.set_xlim(depths[0] / margin, depths[-1] * margin)
     axes.set_ylim(-0.02, 1.03)
     axes.set_yticks(np.linspace(0, 1, 6), ["0", ".2", ".4", ".6", ".8", "1"])
     axes.grid(axis="y", color=_SENTINELS["rule"], linewidth=0.8)
-    axes.set_xlabel("first k results", color=_SENTINELS["muted"], labelpad=3)
+    axes.set_xlabel(axis, color=_SENTINELS["muted"], labelpad=3)
     return _svg(figure, title, description, key)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from visual_search.evaluation.protocols.proof import broken_claims
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.systems import System
 
@@ -62,6 +63,8 @@ def _about_system(system: System) -> Iterator[tuple[str, str]]:
     record = system.record
     for text in (*record.get("warnings", ()), *(record.get("audit") or {}).get("warnings", ())):
         yield "warning", str(text)
+    if broken := broken_claims(record.get("protocol")):
+        yield "warning", f"The split is not proven: {'; '.join(broken)}. Numbers of such a split flatter."
     if system.places_problem:
         yield "warning", f"No pictures: {system.places_problem}"
     truth = record.get("truth") or {}

@@ -15,7 +15,9 @@ from visual_search.evaluation.protocols.directions import Directions, evaluate_d
 from visual_search.evaluation.protocols.measured import Measures
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.formats.vectors import read_vectors
 from visual_search.ids import Id, Ids
+from visual_search.indexing.index_table import VectorIndex
 
 __all__ = ["directions_of_files"]
 
@@ -39,12 +41,13 @@ def directions_of_files(
     Parameters
     ----------
     vectors : path
-        A NumPy file, one row an item; rows of more than one dimension (pixels) are taken as one long vector.
+        One row an item: a NumPy file, whose rows may be of more than one dimension (pixels) and are taken as one long
+        vector; any other file of `visual_search.formats.vectors.read_vectors`; or the folder of an index.
     split : path
         What ``visual-search split`` wrote; it is proven again.
     measures : iterable of str, optional
     ids : path, optional
-        Text file with the id of each row; row numbers where left out.
+        Text file with the id of each row; what the file or index calls them, else row numbers, where left out.
     gallery_vectors, gallery_ids : path, optional
         The same of the gallery, where its vectors are in a file of their own (texts, for one).
     metric : {"cosine", "ip", "l2"}
@@ -65,8 +68,11 @@ def directions_of_files(
 
 def _rows_of(path: PathLike, ids: PathLike | None, wanted: Ids) -> Matrix:
     """Vectors of the wanted items in their order."""
-    matrix = _loaded(Path(path))
-    names = Ids(range(len(matrix)) if ids is None else _read_ids(Path(ids), wanted), what="ids")
+    matrix, own = _loaded(Path(path))
+    if ids is not None:
+        names = Ids(_read_ids(Path(ids), wanted), what="ids")
+    else:
+        names = own or Ids(range(len(matrix)), what="ids")
     if len(names) != len(matrix):
         raise InputError(f"{os.fspath(ids or path)}: {len(names)} ids for {len(matrix)} vectors; give one a row")
     rows = names.rows(wanted)
@@ -79,7 +85,19 @@ def _rows_of(path: PathLike, ids: PathLike | None, wanted: Ids) -> Matrix:
     return matrix[rows].reshape(len(rows), -1)
 
 
-def _loaded(path: Path) -> Matrix:
+def _loaded(path: Path) -> tuple[Matrix, Ids | None]:
+    """Rows of a file or an index, and what it calls them."""
+    if path.is_dir():
+        index = VectorIndex.open(path)
+        return index.vectors(list(index.ids)), index.ids
+    if path.suffix.lower() in (".npy", ".npz"):
+        return _pixels_or_vectors(path), None
+    found = read_vectors(path)
+    return found.vectors, found.ids
+
+
+def _pixels_or_vectors(path: Path) -> Matrix:
+    """A NumPy file whose rows may have any shape."""
     try:
         matrix: Matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as problem:

@@ -17,19 +17,21 @@ from visual_search.datasets.glyphlab import (
     corrupt,
     generate_glyphlab,
 )
+from visual_search.evaluation.protocols.directions import Directions, evaluate_directions_vectors
+from visual_search.evaluation.protocols.measured import evaluate_split_vectors
+from visual_search.evaluation.protocols.query_gallery import by_view
+from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.result import Result
-from visual_search.evaluation.similarity import evaluate_similarity
-from visual_search.evaluation.statistics.measure_intervals import MeanBootstrap
 from visual_search.evaluation.text_table import decimals, text_table
-from visual_search.ground_truth.relevance import Relevance
+from visual_search.ids import Ids
 
-__all__ = ["K_VALUES", "PRECISION", "LabReport", "LabRow", "evaluate_raw_pixels", "run_lab"]
+__all__ = ["K_VALUES", "PRECISION", "LabReport", "LabRow", "lab_split", "run_lab"]
 
 K_VALUES = (1, 3, 5, 10)
 PRECISION = "AP(denominator=min)@5"
 MEASURES = (*(f"HitRate@{k}" for k in K_VALUES), PRECISION)
 
-Int64Array = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,14 @@ class LabReport:
     files : tuple of Path
         What was written.
     rows : tuple of LabRow
+    split : Split
+        View 0 against view 1, with its proof.
     """
 
     data: GlyphLab
     files: tuple[Path, ...]
     rows: tuple[LabRow, ...]
+    split: Split
 
     def summary(self) -> str:
         """The table for people."""
@@ -74,6 +79,7 @@ class LabReport:
         lines = [text_table(header, [_cells(row) for row in self.rows])]
         lines.append(f"corrupted_test.npy has severity {CORRUPTED_TEST_SEVERITY}; the interval is that of mAP@5")
         lines += [f"by chance, {row.condition}: {_chance(row)}" for row in (self.rows[0], self.rows[-1])]
+        lines.append(f"split: {self.split.words}; {self.split.proof.words()}")
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
@@ -81,6 +87,7 @@ class LabReport:
         return {
             "seed": self.data.seed,
             "files": [str(path) for path in self.files],
+            "split": self.split.record(),
             "rows": [
                 {
                     "condition": row.condition,
@@ -93,7 +100,7 @@ class LabReport:
 
 
 def run_lab(folder: str | os.PathLike[str]) -> LabReport:
-    """Write the data and measure every condition of the lab.
+    """Write the data, split it as its metadata says, and measure every condition of the lab.
 
     Parameters
     ----------
@@ -111,85 +118,76 @@ def run_lab(folder: str | os.PathLike[str]) -> LabReport:
     """
     data = generate_glyphlab()
     files = data.write(folder)
-    first, second, both = data.rows("test", 0), data.rows("test", 1), data.rows("test")
+    table = next(path for path in files if path.suffix == ".csv")
+    split, hard = lab_split(table), lab_split(table, same_class=True)
+    found, chance = (_directions(split, pixels) for pixels in (_pixels(data.images), _alike(data)))
     rows = [
-        _row("view 0 -> view 1", data, first),
-        _row("view 1 -> view 0", data, second),
-        _row("both directions", data, both),
+        LabRow("view 0 -> view 1", found.there, chance.there),
+        LabRow("view 1 -> view 0", found.back, chance.back),
+        LabRow("both directions", found.pooled, chance.pooled),
     ]
+    test = data.rows("test")
+    gallery = _rows(_pixels(data.images), split.gallery_ids)
     for severity in SEVERITIES[1:]:
-        words = f"view 0 at severity {severity} -> view 1"
-        corrupted = corrupt(data.images[both], severity, data.seed)[data.view_ids[both] == 0]
-        rows.append(_row(words, data, first, query_images=corrupted))
-    rows.append(_row("another scene of the class, both", data, both, same_class=True))
-    return LabReport(data, files, tuple(rows))
+        everything = data.images.copy()
+        everything[test] = corrupt(data.images[test], severity, data.seed)
+        asked = _rows(_pixels(everything), split.query_ids)
+        result = evaluate_split_vectors(split, asked, gallery, MEASURES)
+        rows.append(LabRow(f"view 0 at severity {severity} -> view 1", result, chance.there))
+    harder, by_chance = (_directions(hard, pixels).pooled for pixels in (_pixels(data.images), _alike(data)))
+    rows.append(LabRow("another scene of the class, both", harder, by_chance))
+    return LabReport(data, files, tuple(rows), split)
 
 
-def evaluate_raw_pixels(
-    data: GlyphLab, queries: Int64Array, *, query_images: Any | None = None, same_class: bool = False
-) -> Result:
-    """Rank the test images of the other view by the cosine of raw pixels, and measure.
+def lab_split(metadata: str | os.PathLike[str], *, same_class: bool = False) -> Split:
+    """View 0 of each test scene asks, view 1 is searched; proven.
 
     Parameters
     ----------
-    data : GlyphLab
-    queries : int64 array of shape (n,)
-        Rows of the images that ask.
-    query_images : array-like of shape (n, 1, 24, 24), optional
-        What stands in for them.
+    metadata : path
+        The ``metadata.csv`` of `GlyphLab.write`.
     same_class : bool
         Whether an image of the same class and another scene is a right answer, and the own scene counts neither way;
         else the other view of the own scene is.
 
-    Returns
-    -------
-    Result
-        One value a query and measure; intervals draw all queries of a scene together.
-
     Examples
     --------
-    >>> data = generate_glyphlab()
-    >>> evaluate_raw_pixels(data, data.rows("test", view=0))["HitRate@1"].mean
-    1.0
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     split = lab_split(generate_glyphlab().write(folder)[-1])
+    >>> split.proof.holds, len(split.queries), len(split.gallery)
+    (True, 30, 30)
     """
-    images = data.images[queries] if query_images is None else np.asarray(query_images)
-    gallery = data.rows("test")
-    return _evaluated(data, queries, _pixels(images), _pixels(data.images[gallery]), same_class=same_class)
+    return by_view(
+        metadata,
+        item="index",
+        group="scene_id",
+        view="view_id",
+        query=0,
+        gallery=1,
+        where={"split": "test"},
+        label="label" if same_class else None,
+        relevant="same-class-other-group" if same_class else "same-group",
+    ).require()
 
 
-def _row(words: str, data: GlyphLab, queries: Int64Array, **options: Any) -> LabRow:
-    nothing = np.ones((len(data.images), 1), dtype=np.float32)
-    chance = _evaluated(
-        data, queries, nothing[queries], nothing[data.rows("test")], same_class=options.get("same_class", False)
-    )
-    return LabRow(words, evaluate_raw_pixels(data, queries, **options), chance)
+def _directions(split: Split, vectors: FloatArray) -> Directions:
+    asked, searched = (_rows(vectors, ids) for ids in (split.query_ids, split.gallery_ids))
+    return evaluate_directions_vectors(split, asked, searched, MEASURES)
 
 
-def _evaluated(
-    data: GlyphLab, queries: Int64Array, query_vectors: Any, gallery_vectors: Any, *, same_class: bool
-) -> Result:
-    gallery = data.rows("test")
-    own_scene = data.scene_ids[queries][:, None] == data.scene_ids[gallery]
-    own_class = data.labels[queries][:, None] == data.labels[gallery]
-    ignored = data.view_ids[queries][:, None] == data.view_ids[gallery]
-    if same_class:
-        ignored = ignored | own_scene
-    relevant = (own_class if same_class else own_scene) & ~ignored
-    names = {"query_ids": queries.tolist(), "gallery_ids": gallery.tolist()}
-    return evaluate_similarity(
-        query_vectors,
-        gallery_vectors,
-        Relevance.from_matrix(relevant, ignored=ignored, **names),
-        MEASURES,
-        metric="cosine",
-        groups=data.scene_ids[queries].tolist(),
-        interval=MeanBootstrap(),
-        **names,
-    )
+def _rows(vectors: FloatArray, ids: Ids) -> FloatArray:
+    """The rows that ids name; in the lab's metadata an item's index is its row."""
+    return vectors[np.array(ids[:], dtype=np.int64)]
 
 
-def _pixels(images: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _pixels(images: FloatArray) -> FloatArray:
     return images.reshape(len(images), -1)
+
+
+def _alike(data: GlyphLab) -> FloatArray:
+    """Vectors that tell nothing apart: each order is as likely, and the expectation over ties is that of chance."""
+    return np.ones((len(data.images), 1), dtype=np.float32)
 
 
 def _cells(row: LabRow) -> list[str]:

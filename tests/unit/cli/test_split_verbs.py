@@ -11,6 +11,8 @@ from PIL import Image
 from visual_search.cli.main import main
 from visual_search.cli.split import _NAMES
 from visual_search.evaluation.protocols.split import Split
+from visual_search.formats.vectors import write_vectors
+from visual_search.indexing.index_table import VectorIndex
 from visual_search.workflows.split import PROTOCOLS
 
 Capture = pytest.CaptureFixture[str]
@@ -209,6 +211,24 @@ def test_rows_may_have_ids_and_the_gallery_its_own_file(capsys: Capture) -> None
     assert json.loads(capsys.readouterr().out)["pooled"]["measures"]["HitRate@1"]["mean"] == 1
     assert main(["directions", "first.npy", "split.json", "HitRate@1"]) == 2
     assert "no vector for 6 items of the split" in capsys.readouterr().err
+
+
+def test_vectors_come_from_every_file_and_from_an_index(capsys: Capture) -> None:
+    vectors_and_split()
+    matrix, names = np.load("vectors.npy").astype(np.float32).reshape(24, -1), np.arange(24)
+    write_vectors("vectors.fvecs", matrix)
+    order = np.random.default_rng(2).permutation(24)
+    write_vectors("vectors.parquet", matrix[order], ids=names[order].tolist())
+    index = VectorIndex(metric="cosine")
+    index.add(names[order].tolist(), matrix[order])
+    index.save("vectors.index")
+    for source in ("vectors.npy", "vectors.fvecs", "vectors.parquet", "vectors.index"):
+        capsys.readouterr()
+        assert main(["directions", source, "split.json", "HitRate@1", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["pooled"]["measures"]["HitRate@1"]["mean"] == 1
+    Path("cut.fvecs").write_bytes(Path("vectors.fvecs").read_bytes()[:-3])
+    assert main(["directions", "cut.fvecs", "split.json"]) == 2
+    assert "cut.fvecs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("content", "said"), [(b"nothing", "not a NumPy file"), (b"", "not a NumPy file")])

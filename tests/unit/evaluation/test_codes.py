@@ -91,10 +91,9 @@ RELEVANCE = Relevance.from_dict({0: {0: 1}})
         ([[1, 0]], [[1, 0]], {"packed": True}, InputError, "packed codes are uint8"),
         (np.zeros((1, 0)), np.zeros((1, 0)), {}, InputError, "a code has at least one bit"),
         ([1, 0], [[1, 0]], {}, InputError, "query_codes: shape"),
-        ([[1, 0]], [[1, 0]], {"preset": "deephash"}, InputError, "ties='listed': a full ranking of a gallery"),
+        ([[1, 0]], [[1, 0]], {"ties": "listed"}, InputError, "ties='listed': a full ranking of a gallery"),
     ],
 )
 def test_refusals(queries: Any, gallery: Any, options: dict[str, Any], error: type[Exception], words: str) -> None:
-    measures = None if "preset" in options else ["AP"]
     with pytest.raises(error, match=words):
-        evaluate_codes(queries, gallery, RELEVANCE, measures, **options)
+        evaluate_codes(queries, gallery, RELEVANCE, ["AP"], **options)

@@ -16,7 +16,7 @@ groups_of_queries = st.lists(st.none() | st.sampled_from("abcdefgh"), min_size=4
 def test_folds_part_the_queries_and_never_a_group(groups: list[str | None], seed: int) -> None:
     count = len({g for g in groups if g}) + groups.count(None)
     if count < 2:
-        with pytest.raises(InputError, match="independent groups"):
+        with pytest.raises(InputError, match="independent group"):
             split_folds(groups, 2, seed)
         return
     folds = split_folds(groups, min(count, 4), seed)

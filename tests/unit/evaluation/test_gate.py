@@ -3,7 +3,11 @@ import pytest
 
 from visual_search import Relevance, evaluate
 from visual_search.errors import InputError
+from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.gate import gate
+from visual_search.evaluation.protocols.measured import evaluate_split_vectors
+from visual_search.evaluation.protocols.query_gallery import by_view
+from visual_search.evaluation.protocols.random_images import random_images
 from visual_search.evaluation.result import Result
 
 
@@ -108,3 +112,20 @@ def test_a_measure_without_limit_is_not_decided_where_few_groups_differ() -> Non
     found = gate(measured([1] * 37 + [2] * 3, text), measured([1] * 40, text), text, 0.5)
     assert found.verdict == "not decided"
     assert "too narrow to be relied on" in found.reason
+
+
+def test_a_split_that_is_not_proven_is_flagged_in_comparison_and_gate() -> None:
+    table: dict[str, list[int]] = {"scene": [scene for scene in range(30) for _ in (0, 1)], "view": [0, 1] * 30}
+    allowed = random_images(table, group="scene", view="view", queries=30, seed=0, allow_shared_groups=True)
+    proven = by_view(table, group="scene", view="view", query=0, gallery=1)
+    vectors = np.repeat(np.eye(30), 2, axis=0)
+    for split, flagged in ((allowed, True), (proven, False)):
+        asked, searched = (vectors[np.array(ids[:], dtype=int)] for ids in (split.query_ids, split.gallery_ids))
+        result = evaluate_split_vectors(split, asked, searched, ["HitRate@1"])
+        compared = compare({"before": result, "after": result})
+        assert compared.unproven == (("before", "after") if flagged else ())
+        assert any("is not proven (groups: " in note for note in compared.notes) is flagged
+        assert compared.as_json()["unproven"] == list(compared.unproven)
+        found = gate(result, result, "HitRate@1", 0.02)
+        assert ("the split is not proven" in found.reason) is flagged
+        assert bool(found.as_json()["unproven"]) is flagged

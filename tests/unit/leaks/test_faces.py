@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
+from visual_search import Ranking, Relevance
 from visual_search.datasets.orl_faces import load_orl_faces
 from visual_search.ids import Ids
 from visual_search.images.decoding import decode
 from visual_search.leaks.finding import find_leaks
+from visual_search.leaks.impact import leak_impact
 from visual_search.leaks.likeness import FloatArray, compare_small, detail_of, is_plain
 from visual_search.leaks.roles import Role
 from visual_search.leaks.signatures import Signatures, signatures_of
@@ -89,7 +92,18 @@ def test_every_copy_is_found_and_nothing_else(
     assert {pair.kind for pair in report.pairs} == {"near"}
 
 
-def test_planted_leaks_are_all_found_mirrored_ones_where_asked(pixels: dict[str, Image.Image]) -> None:
+@dataclass(frozen=True)
+class Planted:
+    """Photographs 6 to 10 of each person as queries, 1 to 5 as the gallery, and 40 pictures of queries in it."""
+
+    query: dict[str, Image.Image]
+    gallery: dict[str, Image.Image]
+    wanted: dict[tuple[str, str], str]
+    roles: list[Role]
+
+
+@pytest.fixture(scope="module")
+def planted(pixels: dict[str, Image.Image]) -> Planted:
     names = list(pixels)
     query = {one: pixels[one] for one in names if int(one.split("/")[1][:-4]) > 5}
     gallery = {one: pixels[one] for one in names if one not in query}
@@ -110,12 +124,65 @@ def test_planted_leaks_are_all_found_mirrored_ones_where_asked(pixels: dict[str,
         Role("query", Ids(queries), signatures_of(list(query.values()))),
         Role("gallery", Ids(list(gallery)), signatures_of(list(gallery.values()))),
     ]
-    plain = find_leaks(roles)
+    return Planted(query, gallery, wanted, roles)
+
+
+def test_planted_leaks_are_all_found_mirrored_ones_where_asked(planted: Planted) -> None:
+    plain = find_leaks(planted.roles)
     assert Counter(pair.kind for pair in plain.pairs) == {"same_pixels": 10, "near": 20}
-    whole = find_leaks(roles, mirrored=True)
-    assert {(pair.first.id, pair.second.id): pair.kind for pair in whole.pairs} == wanted
+    whole = find_leaks(planted.roles, mirrored=True)
+    assert {(pair.first.id, pair.second.id): pair.kind for pair in whole.pairs} == planted.wanted
     assert len(whole.groups) == 40
     assert len(whole.flagged["query"]) == len(whole.flagged["gallery"]) == 40
+
+
+def test_what_the_planted_leaks_are_worth_equals_a_plain_recount(planted: Planted) -> None:
+    def person(name: str) -> str:
+        source = next((query for query, copy in planted.wanted if copy == name), name)
+        return source.split("/")[0]
+
+    vectors = [
+        np.stack([np.asarray(image.convert("L").resize((16, 16)), dtype=float).ravel() for image in side.values()])
+        for side in (planted.query, planted.gallery)
+    ]
+    asked, searched = (side / np.linalg.norm(side, axis=1)[:, None] for side in vectors)
+    similarity = asked @ searched.T
+    queries, gallery = list(planted.query), list(planted.gallery)
+    ranking = Ranking.from_similarity(similarity, query_ids=queries, gallery_ids=gallery)
+    relevance = Relevance.from_dict(
+        {query: {item: 1 for item in gallery if person(item) == person(query)} for query in queries}
+    )
+    matches = find_leaks(planted.roles, mirrored=True).matches("query", "gallery")
+    found = leak_impact(ranking, relevance, matches, ["P@5"], groups={query: person(query) for query in queries})
+    own = dict(planted.wanted)
+
+    def precisions(*, copies: bool) -> dict[str, float]:
+        values = {}
+        for row, query in enumerate(queries):
+            order = [gallery[place] for place in np.argsort(-similarity[row])]
+            kept = [item for item in order if copies or (query, item) not in own]
+            values[query] = sum(person(item) == person(query) for item in kept[:5]) / 5
+        return values
+
+    flagged = {query for query, _ in planted.wanted}
+    as_is, without = precisions(copies=True), precisions(copies=False)
+    row = found["P@5"]
+    assert (found.queries, found.flagged) == (200, 40)
+    assert row.all_queries == pytest.approx(np.mean(list(as_is.values())))
+    assert row.flagged_only == pytest.approx(np.mean([as_is[query] for query in flagged]))
+    assert row.without_flagged == pytest.approx(
+        np.mean([as_is[query] for query in queries if query not in flagged])
+    )
+    assert row.items_ignored is not None
+    assert row.items_ignored == pytest.approx(np.mean(list(without.values())))
+    assert row.difference is not None
+    assert row.difference.interval is not None
+    assert (
+        0
+        < row.difference.interval.low
+        < row.difference.difference
+        == pytest.approx(row.all_queries - row.items_ignored)
+    )
 
 
 def test_a_wider_rule_shows_what_the_default_keeps_apart(

@@ -12,7 +12,12 @@ import numpy.typing as npt
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.products import Metric
-from visual_search.evaluation.protocols.measured import Measures, evaluate_split, evaluate_split_vectors
+from visual_search.evaluation.protocols.measured import (
+    Measures,
+    evaluate_split,
+    evaluate_split_codes,
+    evaluate_split_vectors,
+)
 from visual_search.evaluation.protocols.presets import Preset
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.result import MeasureResult, Result
@@ -24,7 +29,7 @@ from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.evaluation.ties import TieRule
 from visual_search.ids import Id, Ids
 
-__all__ = ["Directions", "evaluate_directions", "evaluate_directions_vectors"]
+__all__ = ["Directions", "evaluate_directions", "evaluate_directions_codes", "evaluate_directions_vectors"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -172,13 +177,52 @@ def evaluate_directions_vectors(
         preset=preset,
         resampling=resampling,
     )
-    # Items that have no answer the other way round are left out as queries there; they are still searched.
-    rows = split.gallery_ids.rows(other.query_ids)
-    asking = gallery_vectors if len(rows) == len(split.gallery) else np.asarray(gallery_vectors)[rows]
     back = evaluate_split_vectors(
-        other, asking, query_vectors, measures, metric=metric, ties=ties, preset=preset, resampling=resampling
+        other,
+        _asking(split, other, gallery_vectors),
+        query_vectors,
+        measures,
+        metric=metric,
+        ties=ties,
+        preset=preset,
+        resampling=resampling,
     )
     return _both(split, other, (there, back), resampling)
+
+
+def evaluate_directions_codes(
+    split: Split,
+    query_codes: Any,
+    gallery_codes: Any,
+    measures: Measures = None,
+    *,
+    packed: bool = False,
+    ties: TieRule | None = None,
+    preset: str | Preset | None = "textbook",
+    resampling: Resampling | None = None,
+) -> Directions:
+    """Measure both directions from two arrays of binary codes, each over its whole gallery by Hamming distance.
+
+    Parameters
+    ----------
+    split, measures, ties, preset, resampling
+        As for `evaluate_directions_vectors`.
+    query_codes, gallery_codes : array-like
+        Codes as for `visual_search.evaluate_codes`, in the order of ``split.query_ids`` and ``split.gallery_ids``.
+    packed : bool
+        Whether the codes have eight bits a byte.
+    """
+    other = split.require().reversed().require()
+    options: dict[str, Any] = {"packed": packed, "ties": ties, "preset": preset, "resampling": resampling}
+    there = evaluate_split_codes(split, query_codes, gallery_codes, measures, **options)
+    back = evaluate_split_codes(other, _asking(split, other, gallery_codes), query_codes, measures, **options)
+    return _both(split, other, (there, back), resampling)
+
+
+def _asking(split: Split, other: Split, gallery: Any) -> Any:
+    """Rows that ask the other way round; items without an answer there are still searched, and ask nothing."""
+    rows = split.gallery_ids.rows(other.query_ids)
+    return gallery if len(rows) == len(split.gallery) else np.asarray(gallery)[rows]
 
 
 def _both(split: Split, other: Split, results: tuple[Result, Result], resampling: Resampling | None) -> Directions:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from visual_search.errors import InputError
+from visual_search.evaluation.codes import evaluate_codes
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.products import Metric
 from visual_search.evaluation.protocols.presets import Preset
@@ -18,7 +19,7 @@ from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.ties import TieRule
 
-__all__ = ["Measures", "evaluate_split", "evaluate_split_vectors"]
+__all__ = ["Measures", "evaluate_split", "evaluate_split_codes", "evaluate_split_vectors"]
 
 Measures: TypeAlias = "Iterable[str | Measure] | None"
 
@@ -90,14 +91,7 @@ def evaluate_split_vectors(
         As for `evaluate_split` and `visual_search.evaluate_similarity`.
     """
     split.require()
-    for vectors, ids, what in (
-        (query_vectors, split.query_ids, "query_vectors"),
-        (gallery_vectors, split.gallery_ids, "gallery_vectors"),
-    ):
-        if len(vectors) != len(ids):
-            raise InputError(
-                f"{what}: {len(vectors)} rows; the split has {len(ids)} such items, and each needs its vector, in order"
-            )
+    _check_rows(split, query_vectors, gallery_vectors, "vectors")
     result = evaluate_similarity(
         query_vectors,
         gallery_vectors,
@@ -110,6 +104,51 @@ def evaluate_split_vectors(
         gallery_ids=split.gallery_ids,
     )
     return _under(split, result, resampling)
+
+
+def evaluate_split_codes(
+    split: Split,
+    query_codes: Any,
+    gallery_codes: Any,
+    measures: Measures = None,
+    *,
+    packed: bool = False,
+    ties: TieRule | None = None,
+    preset: str | Preset | None = "textbook",
+    resampling: Resampling | None = None,
+) -> Result:
+    """Measure the full ranking of a split's gallery by Hamming distance.
+
+    Parameters
+    ----------
+    query_codes, gallery_codes : array-like or BinaryCodes
+        In the order of ``split.query_ids`` and ``split.gallery_ids``.
+    split, measures, packed, ties, preset, resampling
+        As for `evaluate_split` and `visual_search.evaluate_codes`.
+    """
+    split.require()
+    _check_rows(split, query_codes, gallery_codes, "codes")
+    result = evaluate_codes(
+        query_codes,
+        gallery_codes,
+        split.relevance,
+        measures,
+        packed=packed,
+        ties=ties,
+        preset=preset,
+        query_ids=split.query_ids,
+        gallery_ids=split.gallery_ids,
+    )
+    return _under(split, result, resampling)
+
+
+def _check_rows(split: Split, query: Any, gallery: Any, what: str) -> None:
+    for rows, ids, side in ((query, split.query_ids, "query"), (gallery, split.gallery_ids, "gallery")):
+        if len(rows) != len(ids):
+            raise InputError(
+                f"{side}_{what}: {len(rows)} rows; the split has {len(ids)} such items, and each needs its "
+                f"{what.removesuffix('s')}, in order"
+            )
 
 
 def _under(split: Split, result: Result, resampling: Resampling | None) -> Result:

@@ -26,7 +26,8 @@ _REVISITOP = Preset(
     why=(
         "the area under the precision-recall curve is summed in trapezoids, precision before rank 1 being 1, "
         "and precision is read no deeper than the last positive; queries without positives are left out; "
-        "order as sorted (compute_map of the benchmark's own code)"
+        "order as sorted (compute_map of the benchmark's own code, which ranks the whole gallery: a positive that a "
+        "cut list lacks counts as beyond its end)"
     ),
 )
 

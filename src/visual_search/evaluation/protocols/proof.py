@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from visual_search.errors import FileFormatError, ProofError
 from visual_search.ids import Id
 
-__all__ = ["Claim", "Proof", "Status"]
+__all__ = ["Claim", "Proof", "Status", "broken_claims"]
 
 Status: TypeAlias = Literal["holds", "fails", "allowed"]
 _SIGNS = {"holds": "holds", "fails": "FAILS", "allowed": "ALLOWED BY NAME"}
@@ -149,6 +149,36 @@ class Proof:
                 f"{subject}: its proof is not that of its content; it was changed after it was written. Found "
                 f"anew:\n{lines}\nmake the split again"
             )
+
+
+def broken_claims(protocol: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """What a result's split does not hold, by what the result says of its protocol.
+
+    Parameters
+    ----------
+    protocol : mapping or None
+        ``result.protocol``, or the record's of that name.
+
+    Returns
+    -------
+    tuple of str
+        Name and words of every claim that fails or was allowed by name; empty where all hold, or nothing is proven.
+
+    Examples
+    --------
+    >>> claims = Claim("items", "holds", "no item twice"), Claim("views", "allowed", "view 0 is in both sets")
+    >>> proof = Proof(claims, {})
+    >>> broken_claims({"name": "given", "proof": proof.as_json()})
+    ('views: view 0 is in both sets',)
+    """
+    told = protocol.get("proof") if isinstance(protocol, Mapping) else None
+    if not isinstance(told, Mapping):
+        return ()
+    listed = told.get("claims")
+    claims = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    words = {str(one.get("name")): str(one.get("words")) for one in claims}
+    names = [str(name) for key in ("failed", "allowed") for name in told.get(key) or ()]
+    return tuple(f"{name}: {words[name]}" if name in words else name for name in dict.fromkeys(names))
 
 
 def _finding(claim: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,9 +102,16 @@ def measure_intervals(
 def with_intervals(
     result: Result, *, groups: Sequence[object] | None = None, resampling: Resampling | None = None
 ) -> Result:
-    """Give the same result with an interval at every measure; parameters as for :func:`measure_intervals`."""
+    """Give the same result with an interval at every measure; parameters as for :func:`measure_intervals`.
+
+    Groups that are given stay with the result, so that a comparison draws them together too.
+    """
     intervals = measure_intervals(result, groups=groups, resampling=resampling)
-    return result.replaced({one.measure: replace(one, interval=intervals[one.measure]) for one in result.values()})
+    codes, _, unit = resampling_groups(groups, len(result.queries))
+    return result.replaced(
+        {one.measure: replace(one, interval=intervals[one.measure]) for one in result.values()},
+        groups=codes if unit == "groups" else None,
+    )
 
 
 def _share(

@@ -107,7 +107,7 @@ def groups_without_loss(margin: float, confidence: float = 0.95) -> int | None:
     >>> groups_without_loss(0.01), groups_without_loss(0.1)
     (368, 36)
     """
-    if not 0 < margin:
+    if margin <= 0:
         return None
     if margin >= 1:
         return 1

@@ -265,7 +265,7 @@ def test_intervals_come_from_groups_where_there_are_some(world: Any) -> None:
     assert result.record["seeds"] == {"bootstrap": 7}
     alone = [{**query, "group": None} for query in world.dataset["queries"]]
     result = ModelEvaluator(world.plain()).evaluate({"queries": alone}, [1], world.vectors)
-    assert result.record["measures"]["RR@1"]["interval"]["method"] == "widened BCa bootstrap over queries"
+    assert result.record["measures"]["RR@1"]["interval"]["method"] == "Wilson score interval over queries"
 
 
 def test_wrong_use_says_what_to_do(world: Any, tmp_path: Path) -> None:

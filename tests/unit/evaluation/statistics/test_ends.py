@@ -12,7 +12,9 @@ from visual_search.evaluation.statistics.interval import IntervalMethod, Resampl
 
 
 @settings(deadline=None, max_examples=12)
-@given(st.integers(9, 40), st.integers(0, 50), st.sampled_from([("percentile", "percentile"), ("bca", "BCa")]))
+# From 16 on hardly a resample holds every value once: its mean is the sample's but for the order of summing, and to
+# which side of it rounding puts it moves BCa.
+@given(st.integers(16, 40), st.integers(0, 50), st.sampled_from([("percentile", "percentile"), ("bca", "BCa")]))
 def test_ends_are_scipys(count: int, seed: int, methods: tuple[IntervalMethod, str]) -> None:
     values = np.random.default_rng(seed).beta(1.6, 0.4, count)
     ours = bootstrap_mean(

@@ -1,0 +1,213 @@
+"""The setting that was chosen, why, and what it does on queries that had no part in the choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from visual_search.counted import counted
+from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.tuning.certification import CORRECTION, Status
+from visual_search.tuning.sweep_point import SweepPoint
+from visual_search.tuning.sweep_record import cost_in_words
+
+__all__ = ["Candidate", "Choice", "HeldOut"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One setting in the choice.
+
+    Attributes
+    ----------
+    point : SweepPoint
+    status : {"certified", "not certified", "not tested"}
+    mean : float
+        Of the validation queries.
+    bound : float or None
+        Lower bound of the true mean at the level of its ladder; None where it was not tested.
+    p_value : float or None
+    cost : float or None
+    """
+
+    point: SweepPoint
+    status: Status
+    mean: float
+    bound: float | None
+    p_value: float | None
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """The chosen setting on the test queries.
+
+    Attributes
+    ----------
+    mean, bound, lowest : float
+        Mean, its lower bound at the confidence of the choice, and the value of the worst query.
+    queries, groups : int
+    """
+
+    mean: float
+    bound: float
+    lowest: float
+    queries: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The cheapest setting that may be said to reach a target, or that none may.
+
+    Attributes
+    ----------
+    chosen : Candidate or None
+        None where nothing is certified.
+    test : HeldOut or None
+        What the chosen one does on the test queries.
+    candidates : tuple of Candidate
+        All settings, the cheapest first.
+    measure : str
+    target : float
+        Of the mean or, with a threshold, of the share of queries whose value reaches it.
+    threshold : float or None
+    confidence : float
+    cost : str or None
+        By what they are cheap; None where cost was not measured.
+    seed : int
+        Of the split.
+    validation_queries, validation_groups : int
+        On which it was chosen.
+    data : mapping
+        What it is valid for: fingerprints, sizes, metric and k.
+    notes : tuple of str
+    """
+
+    chosen: Candidate | None
+    test: HeldOut | None
+    candidates: tuple[Candidate, ...]
+    measure: str
+    target: float
+    threshold: float | None
+    confidence: float
+    cost: str | None
+    seed: int
+    validation_queries: int
+    validation_groups: int
+    data: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def certified(self) -> bool:
+        """Whether there is a setting that may be said to reach the target."""
+        return self.chosen is not None
+
+    @property
+    def what(self) -> str:
+        """What is held against the target."""
+        if self.threshold is None:
+            return f"mean {self.measure}"
+        return f"share of queries with {self.measure} of {self.threshold:g} or more"
+
+    def words(self) -> str:
+        """The choice in a few lines."""
+        over = counted(self.validation_queries, "validation query", "validation queries")
+        sure = f"{100 * self.confidence:g} %"
+        if self.chosen is None:
+            return "\n".join([f"not certified at {over}: {self._why_not()}", *self.notes])
+        one = self.chosen
+        price = "" if self.cost is None else f"; {self.cost} {cost_in_words(self.cost, one.cost)}"
+        return "\n".join(
+            [
+                f"chosen: {one.point.label}{price}",
+                (
+                    f"{self.what} is at least {self.target:g} with {sure} confidence: lower bound "
+                    f"{decimals(one.bound, 4)}, mean {one.mean:.4f} over {over}"
+                ),
+                self._tested(sure),
+                self.validity(),
+                *self.notes,
+            ]
+        )
+
+    def _tested(self, sure: str) -> str:
+        if self.test is None:
+            return "no test query has a defined value, so there is nothing to report beside it"
+        return (
+            f"on {counted(self.test.queries, 'test query', 'test queries')} that had no part in it: mean "
+            f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest {self.test.lowest:.3f}"
+        )
+
+    def validity(self) -> str:
+        """What the statement holds for."""
+        return (
+            f"it holds for this index of {self.data['gallery_size']:,} vectors ({self.data['metric']}, "
+            f"k = {self.data['k']}) and queries like these; another gallery, size or kind of query needs its own sweep"
+        )
+
+    def _why_not(self) -> str:
+        tested = [one for one in self.candidates if one.bound is not None]
+        if not tested:
+            return f"no setting has a defined {self.measure}"
+        best = max(tested, key=lambda one: one.bound or 0.0)
+        mend = (
+            "more queries may certify it"
+            if best.mean > self.target
+            else "add settings that search wider, or lower it"
+        )
+        return (
+            f"no lower bound of the {self.what} reaches {self.target:g}; the best is {decimals(best.bound, 4)} (mean "
+            f"{best.mean:.4f}) of {best.point.label}; {mend}"
+        )
+
+    def table(self) -> str:
+        """Every setting in plain text, the cheapest first."""
+        rows = [
+            [
+                one.point.label,
+                decimals(one.mean, 4),
+                decimals(one.bound, 4),
+                "" if self.cost is None else cost_in_words(self.cost, one.cost),
+                "chosen" if one is self.chosen else one.status,
+            ]
+            for one in self.candidates
+        ]
+        name = "mean" if self.threshold is None else "share"
+        return text_table(["setting", name, "lower bound", self.cost or "cost", "verdict"], rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {
+            "certified": self.certified,
+            "measure": self.measure,
+            "target": self.target,
+            "threshold": self.threshold,
+            "confidence": self.confidence,
+            "bound": "Gaffke",
+            "correction": CORRECTION,
+            "cost": self.cost,
+            "seed": self.seed,
+            "validation": {"queries": self.validation_queries, "groups": self.validation_groups},
+            "chosen": None if self.chosen is None else _told(self.chosen, whole=True),
+            "test": None
+            if self.test is None
+            else {name: getattr(self.test, name) for name in ("mean", "bound", "lowest", "queries", "groups")},
+            "candidates": [_told(one, whole=False) for one in self.candidates],
+            "valid_for": dict(self.data),
+            "notes": list(self.notes),
+            "words": self.words(),
+        }
+
+
+def _told(one: Candidate, *, whole: bool) -> dict[str, Any]:
+    told = {
+        "setting": one.point.label,
+        "status": one.status,
+        "mean": None if one.mean != one.mean else one.mean,
+        "bound": one.bound,
+        "p_value": one.p_value,
+        "cost": one.cost,
+        "settings": dict(one.point.settings),
+    }
+    return told | {"point": one.point.as_json(values=False)} if whole else told

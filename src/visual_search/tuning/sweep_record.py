@@ -1,0 +1,155 @@
+"""A sweep as it was stored: on what, how, where, and its finished points."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from visual_search.counted import counted
+from visual_search.errors import FileFormatError, UnknownNameError
+from visual_search.evaluation.measures.parsing import parse_measure
+from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.formats.json_lines import read_json_lines
+from visual_search.tuning.sweep_point import COSTS, SweepPoint
+
+__all__ = ["FORMAT", "Sweep", "cost_in_words", "is_header"]
+
+FORMAT = "visual-search sweep 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Points measured on the same data in the same way.
+
+    Attributes
+    ----------
+    header : mapping
+        ``data`` (fingerprints, metric, k, measures), ``protocol`` (threads, warm-up, counts, seed, load), ``versions``,
+        ``machine``.
+    points : tuple of SweepPoint
+        In the order in which they were asked for.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    header: Mapping[str, Any]
+    points: tuple[SweepPoint, ...]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Sweep:
+        """Read the finished points of a file; one that its writer did not finish does not count.
+
+        Raises
+        ------
+        FileFormatError
+            Not a sweep's file.
+        """
+        records, beyond = read_json_lines(path)
+        if not is_header(records[0]):
+            raise FileFormatError(f"{path}: its first line is not that of a sweep ({FORMAT})")
+        try:
+            points = [SweepPoint.from_json(record) for record in records[1:]]
+        except FileFormatError as error:
+            raise FileFormatError(f"{path}: {error}") from error
+        cut = (
+            [f"{Path(path).name}: a point that its writer did not finish is left out ({beyond} bytes)"]
+            if beyond
+            else []
+        )
+        return cls.of(records[0], points, cut)
+
+    @classmethod
+    def of(cls, header: Mapping[str, Any], points: Sequence[SweepPoint], notes: Sequence[str] = ()) -> Sweep:
+        """Put points in order and say what is to be said of them."""
+        said = list(notes)
+        without = sum(point.cost is None for point in points)
+        if without:
+            said.append(f"cost not measured for {counted(without, 'point', 'points')}")
+        ladders = {point.ladder for point in points}
+        threads = header["protocol"]["threads"]
+        if len(ladders) > 1 and any(point.engine == "pgvector" for point in points):
+            said.append(f"pgvector runs in a server of its own, which threads={threads} does not bind")
+        return cls(header, tuple(sorted(points, key=lambda point: point.place)), tuple(said))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Text forms of the measures, the first is the default of every choice."""
+        return tuple(self.header["data"]["measures"])
+
+    @property
+    def query_ids(self) -> list[Any]:
+        """One id per value of every point."""
+        return list(self.header["query_ids"])
+
+    def measure(self, text: str | None = None) -> str:
+        """The canonical form of one of the measures; the first where none is named.
+
+        Raises
+        ------
+        UnknownNameError
+            It was not measured.
+        """
+        if text is None:
+            return self.measures[0]
+        wanted = str(parse_measure(text))
+        if wanted not in self.measures:
+            raise UnknownNameError(
+                f"measure: {wanted} was not measured in this sweep; it has {', '.join(self.measures)}"
+            )
+        return wanted
+
+    def table(self, measure: str | None = None) -> str:
+        """Every point in plain text: mean, lowest query, costs."""
+        chosen = self.measure(measure)
+        shown = ("latency_p50", "latency_p95", "latency_p99", "throughput", "index_bytes", "build_seconds")
+        costly = any(point.cost is not None for point in self.points)
+        rows = []
+        for point in self.points:
+            values = point.values[chosen]
+            known = values[values == values]  # noqa: PLR0124 - NaN differs from itself
+            rows.append(
+                [
+                    point.label,
+                    decimals(float(known.mean()) if known.size else None, 4),
+                    decimals(float(known.min()) if known.size else None),
+                    *(cost_in_words(name, point.of(name)) if costly or name in _ALWAYS else "" for name in shown),
+                ]
+            )
+        table = text_table(["setting", chosen, "lowest", *shown], rows)
+        return table if costly else f"{table}\ncost not measured: these settings cannot be ranked by what they cost"
+
+    def as_json(self, *, values: bool = False) -> dict[str, Any]:
+        """As a JSON object; with ``values`` those of every query, else their means."""
+        return {
+            **{name: value for name, value in self.header.items() if name != "query_ids" or values},
+            "points": [point.as_json(values=values) for point in self.points],
+            "notes": list(self.notes),
+        }
+
+
+_ALWAYS = ("index_bytes", "build_seconds")
+
+
+def is_header(record: Any) -> bool:
+    """Whether a record begins a sweep's file."""
+    return isinstance(record, dict) and record.get("format") == FORMAT
+
+
+def cost_in_words(name: str, value: float | None) -> str:
+    """Write a cost with its unit.
+
+    >>> cost_in_words("latency_p95", 0.00123), cost_in_words("index_bytes", 2_500_000)
+    ('1.230 ms', '2.5 MB')
+    """
+    if value is None:
+        return "-"
+    unit = COSTS[name][0]
+    if unit == "bytes":
+        return f"{value / 1e6:,.1f} MB"
+    if name.startswith("latency"):
+        return f"{1000 * value:.3f} ms"
+    return f"{value:,.0f}/s" if unit == "queries/s" else f"{value:.2f} s"

@@ -1,0 +1,79 @@
+"""``sweep`` and ``choose`` on files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from visual_search.cli.main import main
+from visual_search.testing.exact_answers import exact_by_brute_force
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    centres = 2 * rng.normal(size=(20, 8))
+    gallery = (centres[rng.integers(0, 20, 800)] + rng.normal(size=(800, 8))).astype(np.float32)
+    queries = (centres[rng.integers(0, 20, 200)] + rng.normal(size=(200, 8))).astype(np.float32)
+    np.save(tmp_path / "base.npy", gallery)
+    np.save(tmp_path / "q.npy", queries)
+    exact_by_brute_force(gallery, queries, 10).save(tmp_path / "truth.npz")
+    return tmp_path
+
+
+def swept(folder: Path, *more: str) -> int:
+    given = ["--vectors", str(folder / "base.npy"), "--queries", str(folder / "q.npy")]
+    return main(["sweep", *given, "-o", str(folder / "sweep.jsonl"), *more])
+
+
+def test_sweep_then_choose(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--truth", str(folder / "truth.npz"), "--engine", "ivf(nlist=16)", "--set", "nprobe=1,4,16"]
+    assert swept(folder, *asked, "--rate", "5000") == 0
+    shown = capsys.readouterr().out
+    assert "ivf(nlist=16) nprobe=4" in shown
+    assert "latency_p95" in shown
+    assert "5000 queries/s for 1 at a time" in shown
+    assert swept(folder, *asked, "--rate", "5000", "--json") == 0  # all there: nothing is measured again
+    assert len(json.loads(capsys.readouterr().out)["points"]) == 3
+    figure = folder / "front.svg"
+    file = str(folder / "sweep.jsonl")
+    assert main(["choose", file, "--target-recall", ".9", "--figure", str(figure)]) == 0
+    words = capsys.readouterr().out
+    assert "chosen: ivf(nlist=16) nprobe=" in words
+    assert figure.read_text().startswith("<?xml")
+    assert main(["choose", file, "--target-recall", ".999", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["certified"] is False
+    assert told["words"].startswith("not certified at 160 validation queries")
+
+
+def test_tuned_on_relevance_with_groups(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gallery, queries = np.load(folder / "base.npy"), np.load(folder / "q.npy")
+    nearest = exact_by_brute_force(gallery, queries, 3).ids
+    (folder / "right.json").write_text(json.dumps({str(row): {str(nearest[row, 2]): 1} for row in range(200)}))
+    asked = ["--qrels", str(folder / "right.json"), "--metric", "l2", "--engine", "hnsw", "--set", "ef_search=64"]
+    code = swept(folder, *asked, "--measure", "HitRate@10", "--no-costs")
+    out = capsys.readouterr()
+    assert code == 0, out.err
+    assert "cost not measured" in out.out
+    (folder / "groups.csv").write_text("query,scene\n" + "".join(f"{row},s{row // 2}\n" for row in range(200)))
+    file = str(folder / "sweep.jsonl")
+    more = ["--measure", "HitRate@10", "--groups", str(folder / "groups.csv"), "--json"]
+    assert main(["choose", file, "--target", ".9", *more]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["validation"] == {"queries": 160, "groups": 80}
+    assert told["cost"] is None
+
+
+def test_wrong_use_says_how(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    truth = ["--truth", str(folder / "truth.npz")]
+    assert swept(folder, *truth, "--engine", "ivf(nlist=16)", "--set", "nprobe") == 2
+    assert "setting=value,value" in capsys.readouterr().err
+    np.save(folder / "q.npy", np.load(folder / "q.npy") + 1)
+    assert swept(folder, *truth, "--engine", "flat") == 2
+    assert "queries" in capsys.readouterr().err
+    assert not (folder / "sweep.jsonl").exists()
+    (folder / "sweep.jsonl").write_text("{}\n")
+    assert main(["choose", str(folder / "sweep.jsonl"), "--target", ".9"]) == 2
+    assert "no finished record" in capsys.readouterr().err
