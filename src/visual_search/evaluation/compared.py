@@ -192,6 +192,9 @@ def _record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
     prints = record.get("fingerprints") or {}
     metric = (record.get("index") or {}).get("metric")
     parts = {part: prints.get(part) for part in ("gallery", "queries", "relevance", "exclusions")}
+    if record.get("lists") == "run":
+        # Lists cannot tell what they were drawn from, so that there is nothing to ask of them.
+        del parts["gallery"]
     return parts | {"metric": metric, "ties": record.get("ties"), "preset": record.get("preset")}
 
 

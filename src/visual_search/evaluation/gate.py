@@ -12,7 +12,7 @@ from visual_search.evaluation.compared import AnyResult, higher_is_better, large
 from visual_search.evaluation.comparison import Comparison, compare
 from visual_search.evaluation.contrast import POWER, Contrast
 from visual_search.evaluation.slices import Attribute
-from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.evaluation.statistics.interval import Interval, Resampling
 from visual_search.evaluation.statistics.paired import FEWEST_GROUPS
 from visual_search.evaluation.statistics.power import groups_needed
 from visual_search.evaluation.statistics.sparse_differences import fewest_differing, groups_without_loss
@@ -38,8 +38,8 @@ class GateResult:
     contrast : Contrast
         Candidate minus baseline.
     groups_needed, queries_needed : int or None
-        How many would decide it with 80 % power if the two were in truth equal; where too few groups differ, at least so
-        many as would pass if none of them were worse. None where that cannot be said.
+        How many would decide it with 80 % power if the two were in truth equal; where too few groups differ, at least
+        so many as would pass if none of them were worse. None where that cannot be said.
     comparison : Comparison
         The whole, with notes.
     """
@@ -156,22 +156,27 @@ def _verdict(found: Contrast, margin: float) -> tuple[Verdict, str]:
     gain = (low, high) if not less else (-high, -low)
     between = f"{found.measure}{less}: candidate - baseline is {found.difference:+.4f} ({low:+.4f} to {high:+.4f})"
     bound = f"{-margin:+.4f}" if not less else f"{margin:+.4f}"
-    if found.groups < FEWEST_GROUPS:
-        few = counted(found.groups, "independent group", "independent groups")
-        return "not decided", f"{between}, but over only {few}; fewer than {FEWEST_GROUPS} decide nothing"
-    sparse = found.differing < fewest_differing(interval.confidence)
-    if sparse and interval.resamples:
-        return "not decided", f"{between}, but {found.caution}"
-    if sparse:
-        differ = f"{found.differing or 'none'} of {found.groups:,} groups {'differ' if found.differing > 1 else 'differs'}"
-        between = f"{between}, since {differ}"
-    if 0 not in interval and found.p_value > 1 - interval.confidence and (gain[1] < -margin or not margin):
-        return "not decided", f"{between}, but {found.caution}"
+    if (doubt := _doubt(found, interval, rests_on_0=gain[1] < -margin or not margin)) is not None:
+        return "not decided", f"{between}, but {doubt}"
+    if found.differing < fewest_differing(interval.confidence):
+        verb = "differ" if found.differing > 1 else "differs"
+        between = f"{between}, since {found.differing or 'none'} of {found.groups:,} groups {verb}"
     if gain[0] > -margin:
         return "passed", f"{between}; the interval lies on the good side of {bound}"
     if gain[1] < -margin:
         return "failed", f"{between}; the interval lies beyond {bound}, so it is worse by more than the margin"
     return "not decided", f"{between}; the interval holds {bound}, so it is too wide to tell"
+
+
+def _doubt(found: Contrast, interval: Interval, *, rests_on_0: bool) -> str | None:
+    """Why the interval is not to be relied on, or None; ``rests_on_0``: the verdict needs that it excludes 0."""
+    if found.groups < FEWEST_GROUPS:
+        few = counted(found.groups, "independent group", "independent groups")
+        return f"over only {few}; fewer than {FEWEST_GROUPS} decide nothing"
+    if found.differing < fewest_differing(interval.confidence) and interval.resamples:
+        return found.caution
+    contradicted = 0 not in interval and found.p_value > 1 - interval.confidence
+    return found.caution if contradicted and rests_on_0 else None
 
 
 def _needed(found: Contrast, margin: float, confidence: float) -> int | None:

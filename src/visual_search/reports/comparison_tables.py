@@ -14,7 +14,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation.comparison import Comparison
 from visual_search.evaluation.contrast import Contrast
 from visual_search.evaluation.statistics.interval import Interval
-from visual_search.evaluation.text_table import text_table
+from visual_search.evaluation.text_table import p_text, text_table
 from visual_search.reports.wording import markdown, printable
 
 __all__ = ["COMPARISON_FORMATS", "comparison_notes", "comparison_table"]
@@ -140,7 +140,7 @@ def _number(value: float, form: str = ".3f") -> str:
 
 
 def _p(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
+    return p_text(value)
 
 
 def _markdown(rows: Cells, notes: Sequence[str]) -> str:

@@ -101,8 +101,8 @@ def caution_on(interval: Interval | None, differing: int, p_value: float) -> str
         )
         least = f"and cannot fall below {2 / 2**differing:.2g} with {differing}" if differing else "and is 1 here"
         return (
-            f"{among} independent groups {verb}, too few for resampling; {meant}; p counts sign flips of the groups that "
-            f"differ, {least}"
+            f"{among} independent groups {verb}, too few for resampling; {meant}; p counts sign flips of the groups "
+            f"that differ, {least}"
         )
     if groups < FEWEST_GROUPS:
         return (
@@ -112,8 +112,8 @@ def caution_on(interval: Interval | None, differing: int, p_value: float) -> str
         )
     if p_value > 1 - interval.confidence and 0 not in interval:
         return (
-            f"the interval excludes 0 and p is {p_value:.2g}: resampling and sign flips disagree on the {differing} groups "
-            "that differ; go by p"
+            f"the interval excludes 0 and p is {p_value:.2g}: resampling and sign flips disagree on the {differing} "
+            "groups that differ; go by p"
         )
     return None
 

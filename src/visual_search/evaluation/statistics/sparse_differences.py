@@ -100,7 +100,7 @@ def sparse_interval(
 
 
 def groups_without_loss(margin: float, confidence: float = 0.95) -> int | None:
-    """How many groups, none of them worse, keep the lower limit above minus a margin; a share of the largest difference.
+    """How many groups, none of them worse, keep the lower limit above minus a margin in largest differences.
 
     Examples
     --------
