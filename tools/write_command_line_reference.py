@@ -29,9 +29,22 @@ def reference() -> str:
         parts.append(f"\n## `visual-search {verb}`\n\n{found.SUMMARY}\n")
         example = "\n".join(f"$ {words.strip()}" for words in found.EXAMPLE.splitlines())
         parts.append(f"\n```console\n{example}\n```\n")
-        parts.append("\n| argument | meaning | default |\n|---|---|---|\n")
-        parts += [_row(action) for action in parser._actions if action.dest != "help"]  # noqa: SLF001
+        parts += _table(parser)
     return "".join(parts)
+
+
+def _table(parser: argparse.ArgumentParser) -> list[str]:
+    """The options of a verb; of one with tasks, a table for each task."""
+    actions = [action for action in parser._actions if action.dest != "help"]  # noqa: SLF001
+    tasks = [action for action in actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    own = [action for action in actions if action not in tasks]
+    lines = ["\n| argument | meaning | default |\n|---|---|---|\n", *map(_row, own)] if own else []
+    for task in tasks:
+        about = {choice.dest: choice.help or "" for choice in task._choices_actions}  # noqa: SLF001
+        for name, below in task.choices.items():
+            lines.append(f"\n### `{below.prog}`\n\n{about[name][:1].upper()}{about[name][1:]}.\n")
+            lines += _table(below)
+    return lines
 
 
 def _row(action: argparse.Action) -> str:

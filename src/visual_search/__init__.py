@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from visual_search.evaluation.scoring import evaluate
     from visual_search.evaluation.similarity import evaluate_similarity
     from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+    from visual_search.ground_truth.foreign_truth import adopt_neighbors
     from visual_search.ground_truth.relevance import Relevance
     from visual_search.ground_truth.shared_labels import SharedLabels
+    from visual_search.ground_truth.truth_building import exact_neighbors
+    from visual_search.ground_truth.truth_merging import merge_neighbors
     from visual_search.rankings.id_lists import IdLists
     from visual_search.rankings.ranking import Ranking
     from visual_search.rankings.run_file import RunFile
@@ -31,10 +34,13 @@ __all__ = [
     "RunFile",
     "SharedLabels",
     "__version__",
+    "adopt_neighbors",
     "compare",
     "evaluate",
     "evaluate_codes",
     "evaluate_similarity",
+    "exact_neighbors",
+    "merge_neighbors",
     "neighbor_recall",
     "neighbor_recall_table",
     "parse_measure",
@@ -46,6 +52,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "ExactNeighbors": "visual_search.ground_truth.exact_neighbors",
     "IdLists": "visual_search.rankings.id_lists",
+    "adopt_neighbors": "visual_search.ground_truth.foreign_truth",
+    "exact_neighbors": "visual_search.ground_truth.truth_building",
+    "merge_neighbors": "visual_search.ground_truth.truth_merging",
     "compare": "visual_search.evaluation.comparison",
     "evaluate": "visual_search.evaluation.scoring",
     "evaluate_codes": "visual_search.evaluation.codes",

@@ -47,6 +47,7 @@ VERBS = {
     "conventions": ("conventions", "the same run under every field's rules, side by side"),
     "compare": ("compare", "hold results against each other, query by query"),
     "gate": ("gate", "fail when a change made a measure worse"),
+    "truth": ("truth", "exact nearest neighbours, certified: build, verify, info"),
     "leaks": ("leaks", "find pictures that stand in two of query, gallery and train"),
     "split": ("split", "queries and gallery, or parts, from a metadata table, with a proof"),
     "directions": ("directions", "vectors under a split, in both directions and pooled"),

@@ -1,9 +1,9 @@
-"""A progress bar with images a second and time left, on standard error."""
+"""A progress bar with the rate and the time left, on standard error."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from rich.console import Console
 from rich.progress import (
@@ -17,22 +17,26 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["ImageProgress", "count_progress", "image_progress"]
+__all__ = ["WorkProgress", "count_progress", "image_progress", "work_progress"]
 
 
 class _Rate(ProgressColumn):
-    """Images a second over the last half minute."""
+    """Images, or whatever is counted, a second over the last half minute."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
 
     def render(self, task: Task) -> Text:
         """Show a dash before the first batch."""
         speed = task.finished_speed or task.speed
         if speed is None and task.finished and task.elapsed:
             speed = task.completed / task.elapsed
-        return Text("-- images/s" if speed is None else f"{speed:,.1f} images/s")
+        return Text(f"-- {self._unit}/s" if speed is None else f"{speed:,.1f} {self._unit}/s")
 
 
-class ImageProgress:
-    """Shows what embedding reports."""
+class WorkProgress:
+    """Shows what long work reports."""
 
     def __init__(self, bar: Progress, words: str) -> None:
         self._bar = bar
@@ -44,12 +48,12 @@ class ImageProgress:
         self._bar.update(self._task, total=total, visible=True)
 
     def advance(self, count: int) -> None:
-        """Move on by ``count`` images."""
+        """Move on by ``count``."""
         self._bar.advance(self._task, count)
 
 
 @contextmanager
-def image_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress | None]:
+def work_progress(words: str, *, unit: str, quiet: bool = False) -> Iterator[WorkProgress | None]:
     """Show a bar while the block runs; none when quiet."""
     if quiet:
         yield None
@@ -58,15 +62,20 @@ def image_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        _Rate(),
+        _Rate(unit),
         TimeRemainingColumn(compact=True),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        yield ImageProgress(bar, words)
+        yield WorkProgress(bar, words)
+
+
+def image_progress(words: str, *, quiet: bool = False) -> AbstractContextManager[WorkProgress | None]:
+    """The same in images."""
+    return work_progress(words, unit="images", quiet=quiet)
 
 
 @contextmanager
-def count_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress | None]:
+def count_progress(words: str, *, quiet: bool = False) -> Iterator[WorkProgress | None]:
     """Show a bar of things that take long each: how many of how many, and the time left."""
     if quiet:
         yield None
@@ -78,4 +87,4 @@ def count_progress(words: str, *, quiet: bool = False) -> Iterator[ImageProgress
         TimeRemainingColumn(compact=True),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        yield ImageProgress(bar, words)
+        yield WorkProgress(bar, words)

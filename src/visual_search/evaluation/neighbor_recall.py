@@ -14,6 +14,7 @@ from visual_search.evaluation.measures.neighbor_recall import NeighborRecall
 from visual_search.evaluation.neighbor_joining import neighbor_positions
 from visual_search.evaluation.neighbor_positions import NeighborPositions
 from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable, recall_table
+from visual_search.evaluation.query_hardness import QueryHardness
 from visual_search.evaluation.returned_lists import ReturnedLists
 from visual_search.evaluation.ties import NeighborTies, checked_neighbor_ties
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
@@ -32,6 +33,7 @@ def neighbor_recall(
     query_ids: Iterable[Any] | None = None,
     gallery_fingerprint: str | None = None,
     queries_fingerprint: str | None = None,
+    metric: str | None = None,
 ) -> FloatArray:
     """Share of the k exact nearest neighbours that an index returned, for each query.
 
@@ -56,6 +58,8 @@ def neighbor_recall(
         Ids of the lists; without them, and for bare arrays, list i is that of the truth's query i.
     gallery_fingerprint, queries_fingerprint : str, optional
         Of what the index holds and what it was asked; compared with the truth's where given.
+    metric : str, optional
+        What the index searches by; compared with the truth's where given.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def neighbor_recall(
     UnknownIdError
         Ids that the truth's gallery does not have.
     FingerprintError
-        The truth of other vectors.
+        The truth of other vectors, or of another metric.
     InputError
         Lists of other queries than the truth's, or too many or too few of them.
 
@@ -99,7 +103,7 @@ def neighbor_recall(
     >>> [neighbor_recall([found], truth, 2).item() for found in ([0, 1], [0, 2], [0, 0], [3, -1])]
     [1.0, 1.0, 0.5, 0.0]
     """
-    table = _joined(returned_ids, truth, query_ids, gallery_fingerprint, queries_fingerprint)
+    table = _joined(returned_ids, truth, query_ids, (gallery_fingerprint, queries_fingerprint, metric))
     measure = NeighborRecall(k=_whole(k), ties=checked_neighbor_ties(ties))
     values = measure.neighbor_values(table).value
     for remark in measure.remarks(table):
@@ -116,14 +120,24 @@ def neighbor_recall_table(
     query_ids: Iterable[Any] | None = None,
     gallery_fingerprint: str | None = None,
     queries_fingerprint: str | None = None,
+    metric: str | None = None,
+    latency: Any = None,
+    hardness: QueryHardness | None = None,
 ) -> NeighborRecallTable:
-    """Recall of every query with what was missed; parameters and errors as for `neighbor_recall`.
+    """Recall of every query with what was missed; other parameters and errors as for `neighbor_recall`.
+
+    Parameters
+    ----------
+    latency : float array of shape (n,), optional
+        Seconds each query's search took, in the truth's order.
+    hardness : QueryHardness, optional
+        How hard each query is, by `query_hardness` with the vectors; without, the dimension alone is estimated.
 
     Returns
     -------
     NeighborRecallTable
-        Values, counts, missing neighbours with their true ranks, and what a reader should know; lower bounds are
-        among its notes.
+        Values with the interval of their mean, counts, missing neighbours with their true ranks, hardness, and what a
+        reader should know; lower bounds are among its notes.
 
     Examples
     --------
@@ -133,23 +147,28 @@ def neighbor_recall_table(
     >>> table.mean, table.mean_missed, table.worst(1)[0].missing
     (0.75, 0.5, ((1, 2),))
     """
-    table = _joined(returned_ids, truth, query_ids, gallery_fingerprint, queries_fingerprint)
-    return recall_table(table, truth, NeighborRecall(k=_whole(k), ties=checked_neighbor_ties(ties)))
+    table = _joined(returned_ids, truth, query_ids, (gallery_fingerprint, queries_fingerprint, metric))
+    return recall_table(
+        table,
+        truth,
+        NeighborRecall(k=_whole(k), ties=checked_neighbor_ties(ties)),
+        latency=None if latency is None else np.asarray(latency, dtype=np.float64),
+        hardness=hardness,
+    )
 
 
 def _joined(
     returned_ids: Any,
     truth: ExactNeighbors,
     query_ids: Iterable[Any] | None,
-    gallery_fingerprint: str | None,
-    queries_fingerprint: str | None,
+    made_for: tuple[str | None, str | None, str | None],
 ) -> NeighborPositions:
     if not isinstance(truth, ExactNeighbors):
         raise InputError(
             f"truth: {type(truth).__name__}; exact neighbours are needed. For people's relevance use evaluate with "
             "HitRate or Recall"
         )
-    truth.verify(gallery_fingerprint, queries_fingerprint)
+    truth.verify(made_for[0], made_for[1], metric=made_for[2])
     table = neighbor_positions(ReturnedLists.of(returned_ids, query_ids=query_ids), truth)
     problems = Problems("returned_ids")
     missing = table.queries.take(np.flatnonzero(table.missing).tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,11 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.counted import counted
-from visual_search.errors import InputError
+from visual_search.errors import InputError, Problems
 from visual_search.evaluation.measures.neighbor_recall import NeighborRecall, recall_pairs
 from visual_search.evaluation.neighbor_positions import NeighborCounts, NeighborPositions
+from visual_search.evaluation.neighbor_recall_words import table_json, table_text
 from visual_search.evaluation.neighbor_scoring import notes_on_neighbors
-from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.query_hardness import QueryHardness, query_hardness
+from visual_search.evaluation.query_recall import QueryRecall
+from visual_search.evaluation.statistics.bootstrap import bootstrap_mean
+from visual_search.evaluation.statistics.interval import Interval
+from visual_search.evaluation.statistics.proportions import wilson
+from visual_search.evaluation.text_table import decimals
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ids import Id, Ids
 
@@ -24,48 +29,6 @@ __all__ = ["NeighborRecallTable", "QueryRecall", "recall_table"]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRecall:
-    """One query of a table.
-
-    Attributes
-    ----------
-    query : id
-    recall : float
-        NaN where nothing is asked for.
-    returned : int
-        Different items among the first k.
-    tied : int
-        Returned items exactly as far as the last neighbour.
-    missed : int
-        Neighbours that were not returned.
-    missing : tuple of (id, true rank)
-        Which, nearest first; ranks from 1 in the exact answer.
-    lower_bound : bool
-        Whether more may have been found than the truth can tell.
-    """
-
-    query: Id
-    recall: float
-    returned: int
-    tied: int
-    missed: int
-    missing: tuple[tuple[Id, int], ...]
-    lower_bound: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """As a JSON object; undefined is null."""
-        return {
-            "query": self.query,
-            "recall": None if math.isnan(self.recall) else self.recall,
-            "returned": self.returned,
-            "tied": self.tied,
-            "missed": self.missed,
-            "missing": [{"id": item, "rank": rank} for item, rank in self.missing],
-            "lower_bound": self.lower_bound,
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +47,10 @@ class NeighborRecallTable:
         Different items returned among the first k; those as far as the last neighbour; neighbours not returned.
     lower_bound : bool array of shape (n,)
         Where more may have been found than the truth can tell.
+    latency : float64 array of shape (n,) or None
+        Seconds each search took, where given.
+    hardness : QueryHardness
+        How hard each query is.
     missing_offsets, missing_ranks : int64 arrays
         Query i missed the neighbours of rank (from 0) ``missing_ranks[missing_offsets[i]:missing_offsets[i + 1]]``.
     notes : tuple of str
@@ -97,6 +64,8 @@ class NeighborRecallTable:
     tied: Int64Array
     missed: Int64Array
     lower_bound: BoolArray
+    latency: FloatArray | None
+    hardness: QueryHardness
     missing_offsets: Int64Array
     missing_ranks: Int64Array
     notes: tuple[str, ...]
@@ -124,6 +93,9 @@ class NeighborRecallTable:
             missed=int(self.missed[row]),
             missing=tuple(zip(items, (rank + 1 for rank in ranks), strict=True)),
             lower_bound=bool(self.lower_bound[row]),
+            latency=None if self.latency is None else float(self.latency[row]),
+            dimension=float(self.hardness.dimension[row]),
+            contrast=float(self.hardness.contrast[row]),
         )
 
     @property
@@ -175,61 +147,38 @@ class NeighborRecallTable:
         order = np.argsort(self.recall, kind="stable")[: len(self.defined)]
         return tuple(self[row] for row in order[:count].tolist())
 
+    @property
+    def interval(self) -> Interval | None:
+        """Where the mean would lie had other queries been drawn; bootstrap over queries, 95 %, seed 0."""
+        return bootstrap_mean(self.recall)
+
+    @property
+    def zero_recall_interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the share of queries for which no neighbour is found."""
+        return wilson(len(self.zero_recall_queries), len(self.defined))
+
+    def by_dimension(self, parts: int = 4) -> list[tuple[float, float, int, float]]:
+        """(lowest, highest dimension, queries, mean recall) of equal parts of the queries, easiest first.
+
+        Only queries with recall and dimension both defined; empty where there are fewer than parts.
+        """
+        known = np.flatnonzero(~np.isnan(self.recall) & ~np.isnan(self.hardness.dimension))
+        if parts < 1 or len(known) < parts:
+            return []
+        order = known[np.argsort(self.hardness.dimension[known], kind="stable")]
+        dimension = self.hardness.dimension
+        return [
+            (float(dimension[part[0]]), float(dimension[part[-1]]), len(part), float(self.recall[part].mean()))
+            for part in np.array_split(order, parts)
+        ]
+
     def as_json(self, *, threshold: float = 0.9, worst: int = 10) -> dict[str, Any]:
         """As a JSON object: what was measured against what, the summary, the worst queries, every value."""
-
-        def known(value: float) -> float | None:
-            return None if math.isnan(value) else value
-
-        return {
-            "measure": str(self.measure),
-            "words": self.measure.words,
-            "truth": {"label": self.truth.label(), "kind": self.truth.kind, "fingerprint": self.truth.fingerprint},
-            "num_queries": len(self),
-            "undefined": len(self) - len(self.defined),
-            "mean": known(self.mean),
-            "mean_missed": known(self.mean_missed),
-            "minimum": known(self.minimum),
-            "quantiles": {str(share): known(value) for share, value in self.quantiles().items()},
-            "share_below": {"threshold": threshold, "share": known(self.share_below(threshold))},
-            "zero_recall_queries": list(self.zero_recall_queries),
-            "worst": [one.as_json() for one in self.worst(worst)],
-            "queries": list(self.queries),
-            "recall": [known(value) for value in self.recall.tolist()],
-            "returned": self.returned.tolist(),
-            "tied": self.tied.tolist(),
-            "missed": self.missed.tolist(),
-            "lower_bound": self.lower_bound.tolist(),
-            "notes": list(self.notes),
-        }
+        return table_json(self, threshold=threshold, worst=worst)
 
     def text(self, *, threshold: float = 0.9, worst: int = 10) -> str:
         """The summary and the worst queries, for a terminal."""
-        over = counted(len(self.defined), "query", "queries")
-        none = counted(len(self.zero_recall_queries), "query", "queries")
-        missed = f"{decimals(self.mean_missed)} neighbours missed a query"
-        lines = [
-            f"{self.measure} = {decimals(self.mean)} over {over}, {missed}",
-            f"lowest {decimals(self.minimum)}; {none} with none found; share of queries below {threshold}: "
-            + decimals(self.share_below(threshold)),
-            "  ".join(f"{share:.0%} of the queries up to {value:.3f}" for share, value in self.quantiles().items()),
-            "",
-        ]
-        rows = [
-            [
-                str(one.query),
-                decimals(one.recall),
-                str(one.returned),
-                str(one.missed),
-                ", ".join(f"{item} (rank {rank})" for item, rank in one.missing[:5])
-                + (f" and {len(one.missing) - 5} more" if len(one.missing) > 5 else ""),
-            ]
-            for one in self.worst(worst)
-            if one.missed
-        ]
-        if rows:
-            lines += [text_table(["query", "recall", "returned", "missed", "missing neighbours"], rows), ""]
-        return "\n".join([*lines, *self.notes])
+        return table_text(self, threshold=threshold, worst=worst)
 
     def __repr__(self) -> str:
         return (
@@ -237,8 +186,16 @@ class NeighborRecallTable:
         )
 
 
-def recall_table(table: NeighborPositions, truth: ExactNeighbors, measure: NeighborRecall) -> NeighborRecallTable:
+def recall_table(
+    table: NeighborPositions,
+    truth: ExactNeighbors,
+    measure: NeighborRecall,
+    *,
+    latency: FloatArray | None = None,
+    hardness: QueryHardness | None = None,
+) -> NeighborRecallTable:
     """Make the table of lists that are joined with the truth already."""
+    _check_columns(len(truth), latency, hardness)
     values = measure.neighbor_values(table)
     counts = table.counts(measure.k_number, measure.nearest)
     found, wanted = recall_pairs(table, k=measure.k_number, nearest=measure.nearest, ties=measure.ties)
@@ -252,10 +209,23 @@ def recall_table(table: NeighborPositions, truth: ExactNeighbors, measure: Neigh
         tied=counts.tied,
         missed=missed,
         lower_bound=counts.undecided if measure.ties == "exact" else np.zeros(len(table), dtype=np.bool_),
+        latency=latency,
+        hardness=query_hardness(truth, k=min(measure.k_number, truth.k)) if hardness is None else hardness,
         missing_offsets=np.searchsorted(query, np.arange(len(table) + 1)).astype(np.int64),
         missing_ranks=rank.astype(np.int64),
         notes=(*notes_on_neighbors(table, measure.k_number), *measure.remarks(table)),
     )
+
+
+def _check_columns(queries: int, latency: FloatArray | None, hardness: QueryHardness | None) -> None:
+    problems = Problems("recall table")
+    if latency is not None and (latency.shape != (queries,) or not (latency >= 0).all()):
+        problems.add(
+            f"latency: shape {latency.shape}; seconds, 0 or more, for each of {queries} queries are needed"
+        )
+    if hardness is not None and len(hardness.dimension) != queries:
+        problems.add(f"hardness: of {len(hardness.dimension)} queries, and the truth has {queries}")
+    problems.raise_if_any(InputError)
 
 
 def _missing(

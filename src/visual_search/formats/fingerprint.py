@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.formats.mapped_pages import release_pages
 from visual_search.ids import Ids
 
 __all__ = ["fingerprint_array", "fingerprint_bytes", "fingerprint_file", "fingerprint_json", "fingerprint_vectors"]
@@ -37,11 +38,15 @@ def fingerprint_file(path: str | os.PathLike[str]) -> str:
 
 
 def fingerprint_array(array: npt.NDArray[Any]) -> str:
-    """SHA-256 over dtype (little endian), shape and the values in C order."""
-    contiguous = np.ascontiguousarray(array)
-    little = contiguous.astype(contiguous.dtype.newbyteorder("<"), copy=False)
-    digest = hashlib.sha256(f"{little.dtype.str}{little.shape}\n".encode())
-    digest.update(little.reshape(-1).view(np.uint8).data)
+    """SHA-256 over dtype (little endian), shape and the values in C order; read in blocks, maps and all."""
+    little = array.dtype.newbyteorder("<")
+    digest = hashlib.sha256(f"{little.str}{array.shape}\n".encode())
+    rows = array.reshape(1) if array.ndim == 0 else array
+    step = max(1, _BLOCK // max(1, rows[:1].nbytes))
+    for first in range(0, len(rows), step):
+        block = np.ascontiguousarray(rows[first : first + step]).astype(little, copy=False)
+        digest.update(block.reshape(-1).view(np.uint8).data)
+        release_pages(rows)
     return f"sha256:{digest.hexdigest()}"
 
 

@@ -77,7 +77,8 @@ def distance_meaning(
         Numbers; 0 and 1 or packed bits under ``hamming``, 0 and 1 under ``jaccard``. A map is read at the rows needed.
     queries : array of shape (q, d)
     metric : "l2", "cosine", "ip", "hamming" or "jaccard", optional
-        What the truth is going to be used for; default what the file says, else what its distances show.
+        What the truth is going to be used for (``inner_product`` is ``ip``); default what the file
+        says, else what its distances show.
     sample : int
         Queries looked at; of each up to ten neighbours evenly from first to last, and 1,000 random gallery rows.
     seed : int
@@ -101,6 +102,7 @@ def distance_meaning(
     Distances fit where they agree to 1 part in 10,000, of themselves or of the sample's median. A sample shows that
     a truth is wrong, and makes likely, but does not prove, that it is right: for that, compute it again.
     """
+    metric = "ip" if metric == "inner_product" else metric
     _check_shapes(truth, gallery, queries, metric)
     pick = np.random.default_rng(seed)
     lines = np.sort(pick.choice(len(truth), size=min(sample, len(truth)), replace=False))

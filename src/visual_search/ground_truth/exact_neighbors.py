@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ from visual_search.formats.fingerprint import fingerprint_array, fingerprint_jso
 from visual_search.ground_truth.answer_checks import check_answers
 from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.gallery_ids import GalleryIds
-from visual_search.ground_truth.provenance import difference
+from visual_search.ground_truth.provenance import difference, installed_versions
 from visual_search.ground_truth.truth_scope import ScopeKind, TruthScope
 from visual_search.ids import Id, Ids
 
@@ -31,8 +30,8 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 class ExactNeighbors:
     """The k nearest gallery items of each query under a stated metric: the ground truth of an index.
 
-    Made by `neighbors_of` from what an exact search found, and by `load`. It is not relevance: it says what is
-    nearest, not what is right, and only `NeighborRecall` and `DistanceRatio` read it.
+    Made by `exact_neighbors` from vectors, by `neighbors_of` from what an exact search found, and by `load`. It is not
+    relevance: it says what is nearest, not what is right, and only `NeighborRecall` and `DistanceRatio` read it.
 
     Attributes
     ----------
@@ -44,7 +43,8 @@ class ExactNeighbors:
         Rows, distances, ties and certificates. In a filtered truth an answer may be shorter than k; the places after
         its end have position -1 and distance infinity.
     metric : str
-        "l2", "inner_product", "cosine", "hamming", "jaccard": what the distances are.
+        "l2", "ip", "cosine", "hamming", "jaccard": what the distances are. `neighbors_of` takes "inner_product" for
+        "ip".
     gallery_fingerprint, queries_fingerprint : str
         Of the vectors with their ids, in order.
     scope : TruthScope
@@ -181,22 +181,28 @@ class ExactNeighbors:
         *,
         gallery_ids: Any | None = None,
         query_ids: Any | None = None,
+        metric: str | None = None,
     ) -> None:
-        """Refuse to be used for other vectors than it was made for.
+        """Refuse to be used for other vectors, or another metric, than it was made for.
 
         Parameters
         ----------
         gallery, queries : array or str, optional
             The vectors, of shape (rows, dimension), or their fingerprint with ids; what is not given is not compared.
         gallery_ids, query_ids : optional
-            Their ids, where the vectors are given; the truth's own by default.
+            Their ids, where the vectors are given; the truth's own by default. Given alone, as in
+            ``gallery_ids=index.ids``, they tell whether an engine holds a sample, all of it and nothing else.
+        metric : str, optional
+            What was searched by: nearest by angle is not nearest by inner product.
 
         Raises
         ------
         FingerprintError
-            Says which part differs: the number of rows, the ids, or the vectors.
+            Says which part differs: the metric, the number of rows, the ids, or the vectors.
         """
         problems = Problems(f"this truth ({self.label()})")
+        if metric is not None and ("ip" if metric == "inner_product" else metric) != self.metric:
+            problems.add(f"metric: {metric!r} here and {self.metric!r} in the truth: other items are nearest")
         parts = (
             ("gallery", gallery, gallery_ids, self.gallery, self.gallery_fingerprint),
             ("queries", queries, query_ids, GalleryIds(self.queries, what="queries"), self.queries_fingerprint),
@@ -279,16 +285,9 @@ def neighbors_of(
         queries=Ids(range(len(answers.positions)) if query_ids is None else query_ids, what="query_ids"),
         gallery=GalleryIds(gallery_ids, what="gallery_ids"),
         answers=answers,
-        metric=metric,
+        metric="ip" if metric == "inner_product" else metric,
         gallery_fingerprint=gallery_fingerprint,
         queries_fingerprint=queries_fingerprint,
         scope=TruthScope() if scope is None else scope,
-        versions=_versions() if versions is None else dict(versions),
+        versions=installed_versions() if versions is None else dict(versions),
     )
-
-
-@cache
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("visual-search", "numpy")}

@@ -16,6 +16,7 @@ from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.exact_checkpoint import Checkpoint, search_key
 from visual_search.ground_truth.fast_screen import FastScreen
 from visual_search.ground_truth.gallery_blocks import Block, block_borders, blocks_of
+from visual_search.ground_truth.metric_names import MetricName
 from visual_search.ground_truth.nearest_so_far import NearestSoFar
 from visual_search.ground_truth.packed_gallery import PackedGallery
 from visual_search.ground_truth.plain_screen import PlainScreen
@@ -54,7 +55,7 @@ def search_exactly(
     queries: Any,
     k: int,
     *,
-    metric: ExactMetric = "l2",
+    metric: MetricName = "l2",
     memory_bytes: int = 1 << 30,
     tie_cap: int = 100,
     progress: SearchProgress | None = None,
@@ -76,6 +77,7 @@ def search_exactly(
     k : int
         1 to n.
     metric : {"l2", "inner_product", "cosine", "hamming", "jaccard"}
+        ``ip`` is taken for ``inner_product``.
     memory_bytes : int
         For blocks and what is computed of them, at least 16 MiB; beside it stand the queries and the answers,
         16 (k + tie_cap) bytes a query. One block has at least k rows.
@@ -114,6 +116,7 @@ def search_exactly(
     >>> answers.positions.tolist(), answers.distances.tolist(), answers.tied(0).tolist()
     ([[0]], [[0.0]], [2])
     """
+    metric = "inner_product" if metric == "ip" else metric
     packed = gallery if isinstance(gallery, PackedGallery) else None
     gallery = as_numpy(gallery if packed is None else packed.gallery, what="gallery")
     queries = as_numpy(queries, what="queries")
@@ -133,7 +136,7 @@ def search_exactly(
         progress.advance(seen)
     screen, row_bytes = _screen(gallery, metric, threads or thread_count(), packed)
     for first, rows in blocks_of(gallery, _borders(gallery, seen, row_bytes, nearest.k, memory_bytes, packed)):
-        for chosen in _query_blocks(queries, nearest.k, memory_bytes // 2):
+        for chosen in _query_blocks(queries, nearest.k, memory_bytes // 3):
             screen.search(Block(rows, first), queries, nearest, chosen)
         if kept is not None:
             kept.save(nearest, first + len(rows))

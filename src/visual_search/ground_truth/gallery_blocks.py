@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,12 +10,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Block", "block_borders", "blocks_of", "release_pages"]
+from visual_search.formats.mapped_pages import release_pages
+
+__all__ = ["Block", "block_borders", "blocks_of", "rows_at"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 # Larger blocks gain nothing; smaller ones leave each query longer without a good k-th distance.
 _COMFORTABLE = 1 << 29
+_SCATTERED = 64  # rows to read here and there before their pages are released
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +50,18 @@ def block_borders(rows: int, row_bytes: int, *, memory_bytes: int, least: int) -
     return [*range(0, rows, step), rows]
 
 
+def rows_at(gallery: AnyArray, places: npt.NDArray[np.int64]) -> AnyArray:
+    """Rows at some places. One row of a file may bring megabytes around it, which are let go of now and then."""
+    found = []
+    for some in np.array_split(places, -(-len(places) // _SCATTERED)):
+        found.append(gallery[some])
+        release_pages(gallery)
+    return np.concatenate(found)
+
+
 def blocks_of(gallery: AnyArray, borders: list[int]) -> Iterator[tuple[int, AnyArray]]:
     """(first row, rows in the machine's own byte order and in C order) of each block."""
     native = gallery.dtype.newbyteorder("=")
     for first, last in pairwise(borders):
         yield first, np.ascontiguousarray(gallery[first:last], dtype=native)
         release_pages(gallery)
-
-
-def release_pages(array: AnyArray) -> None:
-    """Let go of the pages of a memory-mapped array that have been read; the file keeps them."""
-    base: Any = array
-    while isinstance(base, np.ndarray | memoryview):
-        base = base.obj if isinstance(base, memoryview) else base.base
-    if isinstance(base, mmap.mmap) and hasattr(base, "madvise") and hasattr(mmap, "MADV_DONTNEED"):
-        base.madvise(mmap.MADV_DONTNEED)

@@ -11,6 +11,7 @@ from visual_search.errors import InputError
 from visual_search.formats.arrays import as_numpy
 from visual_search.ground_truth.fast_screen import FastScreen, pack_block
 from visual_search.ground_truth.gallery_blocks import Block, block_borders, blocks_of
+from visual_search.ground_truth.metric_names import MetricName
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import check_search
 from visual_search.kernels import dispatch
@@ -55,7 +56,7 @@ class PackedGallery:
 
 
 def pack_gallery(
-    gallery: Any, *, metric: VectorMetric = "l2", memory_bytes: int = 1 << 30, threads: int | None = None
+    gallery: Any, *, metric: MetricName = "l2", memory_bytes: int = 1 << 30, threads: int | None = None
 ) -> PackedGallery:
     """Make a gallery ready to be searched exactly, once for all queries.
 
@@ -64,7 +65,7 @@ def pack_gallery(
     gallery : array-like of shape (n, d)
         As for `search_exactly`. It is kept, not copied, and must not change.
     metric : {"l2", "inner_product", "cosine"}
-        Bits have no such form.
+        ``ip`` is taken for ``inner_product``. Bits have no such form.
     memory_bytes : int
         For a block while it is packed.
     threads : int, optional
@@ -88,6 +89,7 @@ def pack_gallery(
     >>> [search_exactly(packed, np.array([[x, x]]), 1).positions.tolist() for x in (1.0, 3.0)]
     [[[0]], [[1]]]
     """
+    metric = "inner_product" if metric == "ip" else metric
     gallery = as_numpy(gallery, what="gallery")
     check_search(gallery, gallery, 1, metric)
     if metric not in ("l2", "inner_product", "cosine"):

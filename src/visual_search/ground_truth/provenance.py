@@ -1,14 +1,15 @@
-"""Whether vectors are those an exact answer was made for, and which part differs."""
+"""What an exact answer was made for and by: whether vectors are those, and which part differs."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from visual_search.ground_truth.gallery_ids import GalleryIds
 
-__all__ = ["difference"]
+__all__ = ["difference", "installed_versions"]
 
 
 def difference(given: Any, ids: Any, own: GalleryIds, made_for: str) -> str:
@@ -35,3 +36,11 @@ def _ids_apart(here: GalleryIds, own: GalleryIds) -> str:
     pairs = zip(here.take(range(len(here))), own.take(range(len(own))), strict=True)
     row, (one, other) = next((row, pair) for row, pair in enumerate(pairs) if pair[0] != pair[1])
     return f"the ids differ, first in row {row}: {one!r} here and {other!r} in the truth"
+
+
+@cache
+def installed_versions() -> dict[str, str]:
+    """Versions of what computes a truth here."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("visual-search", "numpy")}

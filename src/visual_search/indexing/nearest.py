@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.ids import Ids
+from visual_search.ids import Id, Ids
 from visual_search.indexing.engines.contract import Engine
 from visual_search.indexing.id_table import IdTable
 from visual_search.rankings.ranking import Ranking
@@ -56,6 +56,15 @@ class Moment:
 
     def __len__(self) -> int:
         return len(self._table)
+
+    @property
+    def engine(self) -> Engine:
+        """What searches; to be looked at, not to be changed."""
+        return self._engine
+
+    def rows(self, ids: Iterable[Id]) -> npt.NDArray[np.int64]:
+        """The engine's rows of items, int64 of shape (n,); -1 where one is not in the index."""
+        return self._table.rows(ids)
 
     @property
     def items(self) -> Ids:

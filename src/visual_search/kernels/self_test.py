@@ -111,7 +111,9 @@ def _packed(kernels: ModuleType) -> tuple[Any, Any]:
 def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     packed = kernels.pack_rows(_LINE, np.zeros(2, dtype=np.float32))
     queries = code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]))
-    found = kernels.screen_rows(packed, queries, np.full(2, 1.5), np.zeros(2), 2, euclidean=True)
+    screen = kernels.RowScreen(queries, 2, euclidean=True)
+    screen.see(packed, np.full(2, 1.5), np.zeros(2))
+    found = screen.candidates()
     first, second = (set(rows.tolist()) for rows in np.split(found.rows, [found.counts[0]]))
     return (first >= {40, 41}, second >= {2, 3, 4}, len(found.rows) < 100, found.full), (
         True,
@@ -152,7 +154,7 @@ QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "pack_rows": _packed,
     "pair_distances": _pairs,
     "read_table": _table,
-    "screen_rows": _nearest,
+    "RowScreen": _nearest,
 }
 
 

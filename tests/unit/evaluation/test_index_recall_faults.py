@@ -371,6 +371,9 @@ def test_the_table_says_who_missed_what() -> None:
     assert "share of queries below 0.9: 0.667" in text
     told = json.loads(json.dumps(table.as_json(), allow_nan=False))
     assert told["worst"][0] == {
+        "latency": None,
+        "dimension": None,
+        "contrast": None,
         "query": "y",
         "recall": 0,
         "returned": 2,

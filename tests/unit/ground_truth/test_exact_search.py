@@ -126,7 +126,7 @@ def test_a_packed_gallery_gives_the_same(name: str, metric: ExactMetric, monkeyp
     gallery = GALLERIES[name]
     whole = search_exactly(gallery, gallery[:20], 7, metric=metric)
     monkeypatch.setattr("visual_search.ground_truth.gallery_blocks._COMFORTABLE", 1 << 13)
-    packed = pack_gallery(gallery, metric=metric)  # type: ignore[arg-type]
+    packed = pack_gallery(gallery, metric=metric)
     for part in (slice(0, 20), slice(3, 9)):
         found = search_exactly(packed, gallery[part], 7, metric=metric)
         assert np.array_equal(found.positions, whole.positions[part])

@@ -14,6 +14,7 @@ from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
 from visual_search.indexing.engines.faiss_files import read_faiss, write_faiss
+from visual_search.indexing.engines.faiss_lists import in_probed_lists
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.faiss_structures import (
     links_of,
@@ -239,6 +240,17 @@ class FaissFactoryEngine(FaissEngine):
         if lists_of(self._structure):
             return rows, scores  # what was not probed is not there
         return made_whole(rows, scores, queries, len(self), self._look_at_all)
+
+    def candidates(self, queries: Vectors, k: int) -> Int64Array:
+        """Rows the structure itself finds nearest, before whole vectors order them: (n, k times refine), -1 pads."""
+        count = k * max(1, self._settings["refine"])
+        return self._rows.at(live_candidates(self._structure.search, self._alive, queries, count)[0])
+
+    def in_probed_lists(self, queries: Vectors, rows: Int64Array) -> npt.NDArray[np.bool_]:
+        """Whether each row of shape (n, m) lies in a list that the query's search looks into; -1 lies in none."""
+        positions = rows.copy()
+        positions[rows >= 0] = self._rows.positions(rows[rows >= 0])
+        return in_probed_lists(self._structure, queries, positions)
 
     def _look_at_all(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
         rows = np.sort(self._rows.values[self._alive])

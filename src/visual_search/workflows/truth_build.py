@@ -1,0 +1,206 @@
+"""A gallery and sets of queries to files of ground truth: searched here, or taken over from others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from visual_search.errors import FileFormatError, FingerprintError, InputError
+from visual_search.ground_truth.distance_meaning import DistanceMeaning
+from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+from visual_search.ground_truth.exact_search import SearchProgress
+from visual_search.ground_truth.foreign_truth import adopt_neighbors
+from visual_search.ground_truth.gallery_sample import GallerySample
+from visual_search.ground_truth.metric_names import MetricName, TruthMetric, metric_name
+from visual_search.ground_truth.truth_building import exact_neighbors
+from visual_search.ground_truth.truth_scope import TruthScope
+from visual_search.ground_truth.truth_vectors import TruthVectors
+from visual_search.workflows.truth_facts import truth_facts
+from visual_search.workflows.truth_places import placed_vectors
+
+__all__ = ["BuiltTruth", "adopt_truth", "build_truths"]
+
+Bar = Callable[[str], AbstractContextManager[SearchProgress | None]]
+Place = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltTruth:
+    """One file of ground truth.
+
+    Attributes
+    ----------
+    path : Path
+    truth : ExactNeighbors
+    origin : {"computed", "reused", "adopted"}
+        Searched now; there already, of the same vectors and settings; or taken over from another's file.
+    meaning : DistanceMeaning or None
+        What the distances of the other's file were.
+    """
+
+    path: Path
+    truth: ExactNeighbors
+    origin: Literal["computed", "reused", "adopted"]
+    meaning: DistanceMeaning | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        meant = None if self.meaning is None else {"metric": self.meaning.metric, "meaning": self.meaning.meaning}
+        return {"path": str(self.path), "origin": self.origin, "distances_were": meant, **truth_facts(self.truth)}
+
+
+def build_truths(
+    gallery: Place,
+    queries: Sequence[Place],
+    out: Place,
+    *,
+    k: int,
+    metric: MetricName | None = None,
+    sample: GallerySample | None = None,
+    memory_bytes: int = 1 << 30,
+    checkpoint: Place | None = None,
+    bar: Bar | None = None,
+) -> list[BuiltTruth]:
+    """Compute the exact neighbours of one set of queries or of several, each into a file.
+
+    Parameters
+    ----------
+    gallery : path
+        A file of vectors, or the folder of an index.
+    queries : sequence of path
+        With several the gallery is packed once, where its codes fit into ``memory_bytes``.
+    out : path
+        The file; with several sets of queries the folder for ``NAME.npz`` of each.
+    k : int
+    metric : str, optional
+        That of the index or file, else ``l2``.
+    sample : GallerySample, optional
+    memory_bytes : int
+    checkpoint : path, optional
+        Folder for what is known after each block; by default it waits in a hidden file beside the output.
+    bar : callable, optional
+        Gives a progress for a piece of work that it is told in a word.
+
+    Returns
+    -------
+    list of BuiltTruth
+        A file that is there already is used again only where vectors, ids, metric, k and sample are the same.
+
+    Raises
+    ------
+    InputError, FileFormatError
+        As for `exact_neighbors`; an output that is some other file; two sets of queries of one name.
+    """
+    show: Bar = bar or (lambda _: nullcontext(None))
+    targets = _targets([Path(one) for one in queries], Path(out))
+    items = placed_vectors(gallery, what="gallery")
+    name = _metric(metric, items)
+    asked = [placed_vectors(one, what="queries") for one in queries]
+    if len(asked) > 1 and sample is None:
+        items = items.packed_for(name, memory_bytes=memory_bytes)
+    built = []
+    for target, one in zip(targets, asked, strict=True):
+        there = _reusable(target, items, one, name, k, sample)
+        if there is not None:
+            built.append(BuiltTruth(target, there, "reused"))
+            continue
+        beside = target.parent / f".{target.name}.progress"
+        kept = beside if checkpoint is None else Path(checkpoint) / f"{target.name}.progress"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with show(f"searching {target.name}") as progress:
+            truth = exact_neighbors(
+                items,
+                one,
+                k,
+                name,
+                sample=sample,
+                memory_bytes=memory_bytes,
+                progress=progress,
+                checkpoint=kept,
+            )
+        truth.save(target)
+        built.append(BuiltTruth(target, truth, "computed"))
+    return built
+
+
+def adopt_truth(
+    file: Place,
+    gallery: Place,
+    queries: Place,
+    out: Place,
+    *,
+    k: int | None = None,
+    metric: MetricName | None = None,
+    holds_ids: bool = False,
+) -> BuiltTruth:
+    """Take over another's file of ground truth, checked against its vectors; parameters as for `adopt_neighbors`."""
+    items = placed_vectors(gallery, what="gallery")
+    asked = placed_vectors(queries, what="queries")
+    wanted = metric if metric is not None else items.metric
+    truth, meaning = adopt_neighbors(
+        file,
+        items,
+        asked,
+        k=k,
+        metric=None if wanted is None else metric_name(wanted),
+        holds_ids=holds_ids,
+    )
+    _refuse_other_file(Path(out))
+    truth.save(out)
+    return BuiltTruth(Path(out), truth, "adopted", meaning)
+
+
+def _targets(queries: Sequence[Path], out: Path) -> list[Path]:
+    if len(queries) == 1:
+        if out.is_dir():
+            raise InputError(
+                f"out: {out} is a folder; name a file in it, as {out / (queries[0].stem + '.truth.npz')}"
+            )
+        return [out]
+    targets = [out / f"{one.name.replace(':', '-')}.npz" for one in queries]
+    twice = sorted({target.name for target in targets if targets.count(target) > 1})
+    if twice:
+        raise InputError(
+            f"queries: two sets would both become {twice[0]} in {out}; rename one, or build them apart"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    return targets
+
+
+def _metric(asked: MetricName | None, items: TruthVectors) -> TruthMetric:
+    if asked is None:
+        return metric_name(items.metric or "l2")
+    return metric_name(asked)
+
+
+def _reusable(
+    target: Path, items: TruthVectors, asked: TruthVectors, metric: str, k: int, sample: GallerySample | None
+) -> ExactNeighbors | None:
+    """The truth that is there, where it is the one that is wanted."""
+    there = _refuse_other_file(target)
+    scope = TruthScope() if sample is None else TruthScope.sample(of=len(items), seed=sample.seed)
+    if there is None or (there.k, there.metric, there.scope.as_json()) != (k, metric, scope.as_json()):
+        return None
+    if not there.certified.all():
+        return None
+    held = items if sample is None else items.at(sample.rows(len(items)))
+    try:
+        there.verify(held.fingerprint, asked.fingerprint)
+    except FingerprintError:
+        return None
+    return there
+
+
+def _refuse_other_file(target: Path) -> ExactNeighbors | None:
+    if not target.exists():
+        return None
+    try:
+        return ExactNeighbors.load(target)
+    except FileFormatError as error:
+        raise InputError(
+            f"out: {target} is there and is no truth ({error}); name another file, or remove it"
+        ) from error

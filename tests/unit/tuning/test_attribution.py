@@ -1,0 +1,171 @@
+"""Whose loss it is: the vectors' or the index's, and which step of the search made it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from visual_search import Relevance, exact_neighbors, neighbor_recall
+from visual_search.errors import DepthError, FingerprintError, InputError, UnknownIdError
+from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+from visual_search.indexing.index_table import VectorIndex
+from visual_search.reports.attribution_section import attribution_section
+from visual_search.tuning.attribution import attribute_index, attribute_loss
+from visual_search.tuning.search_stages import search_stages
+
+RNG = np.random.default_rng(11)
+GALLERY = RNG.normal(size=(3000, 16)).astype(np.float32)
+OWN = RNG.choice(3000, size=80, replace=False)
+QUERIES = (GALLERY[OWN] + 0.9 * RNG.normal(size=(80, 16))).astype(np.float32)
+NAMES = [f"i{row}" for row in range(3000)]
+ASKED = [f"q{row}" for row in range(80)]
+
+
+@pytest.fixture(scope="module")
+def truth() -> ExactNeighbors:
+    return exact_neighbors(GALLERY, QUERIES, 20, gallery_ids=NAMES, query_ids=ASKED)
+
+
+@pytest.fixture(scope="module")
+def relevance() -> Relevance:
+    return Relevance.from_dict({ASKED[row]: {NAMES[own]: 1} for row, own in enumerate(OWN.tolist())})
+
+
+def packed(**settings: int) -> VectorIndex:
+    index = VectorIndex(engine="faiss", metric="l2", settings={"factory": "IVF16,PQ4np", **settings})
+    index.add(NAMES, GALLERY)
+    return index
+
+
+@pytest.fixture(scope="module")
+def index() -> VectorIndex:
+    return packed()
+
+
+def test_columns_add_up_and_are_what_the_lists_say(
+    index: VectorIndex, truth: ExactNeighbors, relevance: Relevance
+) -> None:
+    index.configure(nprobe=3, refine=2)
+    found = attribute_index(index, QUERIES, truth, relevance)
+    returned = index.search(QUERIES, 10, query_ids=ASKED)
+    for k in (1, 10):
+        row = found[k]
+        exact = np.array([NAMES[own] in truth.ids[i, :k] for i, own in enumerate(OWN.tolist())])
+        mine = np.array(
+            [NAMES[own] in [i for i, _ in returned.listed(q)[:k]] for q, own in zip(ASKED, OWN, strict=True)]
+        )
+        assert np.array_equal(row.exact, exact)
+        assert np.array_equal(row.index, mine)
+        assert row.index.mean() + row.index_loss + row.representation_loss == pytest.approx(1)
+        assert row.lost == tuple(q for q, a, b in zip(ASKED, exact, mine, strict=True) if a and not b)
+        assert row.gained == tuple(q for q, a, b in zip(ASKED, exact, mine, strict=True) if b and not a)
+        assert np.array_equal(row.overlap, neighbor_recall(returned, truth, k))
+    assert found[10].lost
+    assert 0 < found[10].index_loss < found[1].representation_loss
+
+
+def test_the_steps_add_up_and_each_knob_moves_its_own(index: VectorIndex, truth: ExactNeighbors) -> None:
+    lost = {}
+    for name, settings in {
+        "narrow": {"nprobe": 2, "refine": 0},
+        "wide": {"nprobe": 16, "refine": 0},
+        "one": {"nprobe": 16, "refine": 1},
+        "refined": {"nprobe": 2, "refine": 20},
+        "all": {"nprobe": 16, "refine": 300},
+    }.items():
+        index.configure(**settings)
+        stages = lost[name] = search_stages(index, QUERIES, truth, 10)
+        recall = neighbor_recall(index.search(QUERIES, 10, query_ids=ASKED), truth, 10)
+        assert np.array_equal(stages.returned, recall)
+        whole = stages.recall + stages.not_probed + stages.misordered + stages.reranked_away
+        assert whole == pytest.approx(1)
+        assert (stages.probed >= stages.candidates).all()
+        assert (stages.candidates >= stages.returned).all()
+    assert lost["wide"].not_probed == 0 < lost["narrow"].not_probed
+    assert lost["narrow"].not_probed == lost["refined"].not_probed
+    assert lost["refined"].misordered < lost["narrow"].misordered
+    assert lost["narrow"].regained == 0 < lost["refined"].regained
+    # Whole vectors choose the order of k candidates, not which they are.
+    assert lost["one"].regained == 0
+    assert lost["all"].recall == 1
+
+
+def test_probed_lists_are_those_of_the_nearest_centres(truth: ExactNeighbors) -> None:
+    flat = VectorIndex(engine="faiss", metric="l2", factory="IVF16,Flat", nprobe=1)
+    flat.add(NAMES, GALLERY)
+    stages = search_stages(flat, QUERIES, truth, 10)
+    # Whole vectors in the lists: what is probed is found.
+    assert np.array_equal(stages.probed, stages.returned)
+    assert stages.misordered == 0
+    rotated = VectorIndex(engine="faiss", metric="l2", factory="OPQ4,IVF16,Flat", nprobe=2)
+    rotated.add(NAMES, GALLERY)
+    stages = search_stages(rotated, QUERIES, truth, 10)
+    assert np.array_equal(stages.probed, stages.returned)
+    codes = VectorIndex(engine="faiss", metric="l2", factory="PQ4np", refine=0)
+    codes.add(NAMES, GALLERY)
+    assert search_stages(codes, QUERIES, truth, 10).not_probed == 0
+
+
+def test_removed_and_ties_count_as_recall_counts_them() -> None:
+    gallery = RNG.integers(0, 3, size=(1200, 8)).astype(np.float32)  # many equal distances
+    queries = gallery[:30] + np.float32(0)
+    index = VectorIndex(engine="faiss", metric="l2", factory="IVF8,PQ4x4np", nprobe=3, refine=3)
+    index.add(range(1200), gallery)
+    index.remove(range(100, 140))
+    kept = [row for row in range(1200) if not 100 <= row < 140]
+    truth = exact_neighbors(gallery[kept], queries, 10, gallery_ids=kept, tie_cap=1200)
+    stages = search_stages(index, queries, truth, 7)
+    assert np.array_equal(stages.returned, neighbor_recall(index.search(queries, 7), truth, 7))
+
+
+def test_an_index_of_other_items_or_by_another_metric_is_refused(
+    truth: ExactNeighbors, relevance: Relevance, index: VectorIndex
+) -> None:
+    angular = VectorIndex(metric="cosine")
+    angular.add(NAMES, GALLERY)
+    with pytest.raises(FingerprintError, match="metric: 'cosine' here and 'l2' in the truth"):
+        attribute_index(angular, QUERIES, truth, relevance)
+    fewer = VectorIndex(metric="l2")
+    fewer.add(NAMES[:2999], GALLERY[:2999])
+    with pytest.raises(FingerprintError, match="2,999 ids here and 3,000 in the truth"):
+        attribute_index(fewer, QUERIES, truth, relevance)
+    with pytest.raises(UnknownIdError, match="must hold what the truth was made of"):
+        attribute_loss({"q0": {"stranger": 1.0}}, truth, relevance, index="x")
+    with pytest.raises(DepthError):
+        attribute_index(index, QUERIES, truth, relevance, k=(1, 21))
+    with pytest.raises(InputError, match="no query in common"):
+        attribute_loss({"q0": {"i0": 1.0}}, truth, Relevance.from_dict({"other": {"i0": 1}}), index="x")
+    with pytest.raises(FingerprintError, match="79 vectors"):
+        search_stages(index, QUERIES[:79], truth, 10)
+    graph = VectorIndex(metric="l2", engine="hnsw")
+    graph.add(NAMES, GALLERY)
+    with pytest.raises(InputError, match="not a graph"):
+        search_stages(graph, QUERIES, truth, 10)
+    assert attribute_index(graph, QUERIES, truth, relevance).stages is None
+
+
+def test_ties_in_the_exact_answer_count_by_expectation() -> None:
+    truth = exact_neighbors([[1.0], [1.0], [1.0], [1.0]], [[0.0]], 1)
+    found = attribute_loss({0: {3: 1.0}}, truth, Relevance.from_dict({0: {3: 1}}), k=[1], index="a lucky one")
+    assert found[1].exact.tolist() == [0.25]
+    assert found[1].gained == (0,)
+    assert found[1].overlap.tolist() == [1]
+
+
+def test_words_json_and_section_say_for_what_it_holds(
+    index: VectorIndex, truth: ExactNeighbors, relevance: Relevance
+) -> None:
+    index.configure(nprobe=3, refine=2)
+    found = attribute_index(index, QUERIES, truth, relevance)
+    told = json.loads(json.dumps(found.as_json(), allow_nan=False))
+    assert [row["k"] for row in told["rows"]] == [1, 10]
+    assert told["stages"]["settings"]["nprobe"] == 3
+    text = found.text()
+    section = attribution_section(found)
+    for words in ("faiss(factory=IVF16,PQ4np", "nprobe=3", "the full gallery of 3,000 items", "80 queries"):
+        assert words in found.validity
+        assert words in text
+        assert words in section.body
+    for column in ("R@k exact", "R@k index", "overlap@k"):
+        assert column in text
+        assert column in section.body
