@@ -228,6 +228,10 @@ class Table:
         return len(self.value)
 
 
+# Bad lines of one kind that are shown.
+_EXAMPLES = 2
+
+
 def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layout, *, empty: bool) -> None:
     """Raise one error that lists the problems of a file, or do nothing if there is none.
 
@@ -250,10 +254,28 @@ def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layo
             raise FileFormatError(f"{name}: no lines; each line should hold {row}")
         return
     lines = [f"{name}: {total} problem{'s' if total > 1 else ''}"]
-    lines += [f"  - line {problem.line}: {_words(problem, row, layout)}" for problem in found]
-    if total > len(found):
-        lines.append(f"  ... and {total - len(found)} more of the kinds above")
-    raise FileFormatError("\n".join(lines))
+    shown: list[Problem] = []
+    for problem in found:
+        if sum(one.fault == problem.fault for one in shown) < _EXAMPLES:
+            shown.append(problem)
+    lines += [f"  - line {problem.line}: {_words(problem, row, layout)}" for problem in shown]
+    if total > len(shown):
+        lines.append(f"  ... and {total - len(shown):,} more of the kinds above")
+    raise FileFormatError("\n".join([*lines, *_likely_cause(name, found, layout)]))
+
+
+def _likely_cause(name: str, found: Sequence[Problem], layout: Layout) -> list[str]:
+    """What the wrong lines look like, if they look like something that is often given in their place."""
+    wrong = [problem for problem in found if problem.fault == Fault.COLUMNS]
+    if not wrong or wrong[0] is not found[0]:
+        return []
+    other = QRELS if layout == RUN else RUN
+    if all(problem.number == len(other.columns) for problem in wrong):
+        kind = "qrels" if other == QRELS else "a run"
+        return [f"{name}: these lines look like {kind}: are the two files exchanged?"]
+    if all(problem.number == 1 and b"," in problem.text for problem in wrong):
+        return [f"{name}: fields are separated by white space, not commas"]
+    return []
 
 
 def _words(problem: Problem, row: str, layout: Layout) -> str:
