@@ -42,7 +42,7 @@ Span: TypeAlias = tuple[int, int | None]
 # A line may be this long; a file without line ends is not text, and must not fill the memory before that shows.
 LINE_LIMIT = 1 << 20
 BLOCK_BYTES = 1 << 20
-SHOWN = 50
+SHOWN = 1000
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -255,13 +255,33 @@ def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layo
         return
     lines = [f"{name}: {total} problem{'s' if total > 1 else ''}"]
     shown: list[Problem] = []
+    others: list[int] = []
     for problem in found:
         if sum(one.fault == problem.fault for one in shown) < _EXAMPLES:
             shown.append(problem)
+        else:
+            others.append(problem.line)
     lines += [f"  - line {problem.line}: {_words(problem, row, layout)}" for problem in shown]
-    if total > len(shown):
-        lines.append(f"  ... and {total - len(shown):,} more of the kinds above")
+    if others:
+        lines.append(f"  - and of the kinds above: line{'s' if len(others) > 1 else ''} {_ranges(others)}")
+    if total > len(found):
+        lines.append(f"  ... and {total - len(found)} more after line {found[-1].line}")
     raise FileFormatError("\n".join([*lines, *_likely_cause(name, found, layout)]))
+
+
+def _ranges(rising: Sequence[int]) -> str:
+    """Numbers in words, runs of them as their ends.
+
+    >>> _ranges([3, 5, 6, 7, 9])
+    '3, 5-7, 9'
+    """
+    runs: list[list[int]] = []
+    for number in rising:
+        if runs and number <= runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
 def _likely_cause(name: str, found: Sequence[Problem], layout: Layout) -> list[str]:

@@ -131,7 +131,7 @@ def test_two_examples_of_a_kind_of_bad_line_are_shown(capsys: Capture) -> None:
     assert main(["score", "run.csv", "qrels.trec"]) == 2
     said = capsys.readouterr().err
     assert said.count("  - line") == 2
-    assert "and 2 more of the kinds above" in said
+    assert "  - and of the kinds above: lines 3-4\n" in said
 
 
 def test_what_score_wrote_is_compared_gated_and_reported(capsys: Capture) -> None:
