@@ -47,7 +47,7 @@ def choice_section(
         "choice_section.html.j2",
         choice=choice,
         lines=choice.words().split("\n"),
-        figure=None if choice.cost is None else _figure(choice, sweep, anchor),
+        figures=_figures(choice, sweep, anchor),
         legend=ladder_roles(sweep),
         cost=choice.cost or "cost",
         mean="mean" if choice.threshold is None else "share",
@@ -59,19 +59,28 @@ def choice_section(
     return Section(anchor, title, body)
 
 
-def _figure(choice: Choice, sweep: Sweep, anchor: str) -> Markup:
-    return front_panel(
-        pareto_front(sweep, choice.measure, choice.cost or ""),
-        key=f"{anchor}-front",
-        target=choice.target if choice.threshold is None else None,
-        chosen=None if choice.chosen is None else choice.chosen.point,
-    )
+def _figures(choice: Choice, sweep: Sweep, anchor: str) -> list[tuple[str, Markup]]:
+    """Quality against the cost it was chosen by, throughput and size; none where times were not measured."""
+    if choice.cost is None:
+        return []
+    return [
+        (
+            cost,
+            front_panel(
+                pareto_front(sweep, choice.measure, cost),
+                key=f"{anchor}-{cost.replace('_', '-')}",
+                target=choice.target if choice.threshold is None else None,
+                chosen=None if choice.chosen is None else choice.chosen.point,
+            ),
+        )
+        for cost in dict.fromkeys((choice.cost, "throughput", "index_bytes"))
+    ]
 
 
 def _cells(one: Candidate, choice: Choice) -> tuple[str, list[str], str]:
-    cost = "–" if choice.cost is None else cost_in_words(choice.cost, one.cost)  # noqa: RUF001 - as on all pages
+    cost = "-" if choice.cost is None else cost_in_words(choice.cost, one.cost)
     verdict = "chosen" if one is choice.chosen else one.status
-    return one.point.label, [decimals(one.mean, 4), decimals(one.bound, 4) or "–", cost], verdict  # noqa: RUF001
+    return one.point.label, [decimals(one.mean, 4), decimals(one.bound, 4), cost], verdict
 
 
 def _worst(sweep: Sweep, chosen: Candidate, measure: str, count: int) -> list[tuple[str, str]]:

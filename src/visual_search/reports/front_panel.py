@@ -49,8 +49,8 @@ def front_panel(front: Front, *, key: str, target: float | None = None, chosen: 
 
     How to read it
     --------------
-    Cost grows to the right, on a logarithmic axis. Filled points lie on the front, hollow ones are beaten by one of
-    them; points of one structure have one colour and one marker.
+    Cost, or throughput, of which more is better, grows to the right, on a logarithmic axis. Filled points lie on the
+    front, hollow ones are beaten by one of them; points of one structure have one colour and one marker.
     """
     factor, unit = _SCALES[COSTS[front.cost][0]]
     every = [*front.points, *front.beaten]

@@ -44,7 +44,7 @@ def test_sweep_then_choose(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert figure.read_text().startswith("<?xml")
     page = report.read_text("utf-8")
     assert words.splitlines()[-4].partition(" at ")[0] in page
-    assert page.count('class="figure"') == 1
+    assert page.count('class="figure"') == 3  # latency, throughput, size
     assert main(["choose", file, "--target-recall", ".999", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["certified"] is False

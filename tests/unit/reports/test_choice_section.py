@@ -31,11 +31,14 @@ def test_every_setting_stands_in_the_table_and_the_figure(tmp_path: Path, parse:
     for row, one in zip(rows, choice.candidates, strict=True):
         mean, bound, cost, verdict = (cell.text for cell in row.all("td"))
         assert mean == decimals(one.mean, 4)
-        assert bound == (decimals(one.bound, 4) if one.bound is not None else "\N{EN DASH}")
+        assert bound == decimals(one.bound, 4)
         assert cost == f"{1000 * (one.cost or 0):.3f} ms"
         assert verdict == ("chosen" if one is choice.chosen else one.status)
     for line in choice.words().split("\n"):
         assert line in page.one("ul", "leak-words").text
+    assert [figure.one("strong").text for figure in page.all("figure")] == [
+        f"{choice.measure} against {cost}" for cost in ("latency_p50", "throughput", "index_bytes")
+    ]
     lowest = choice.chosen.point.values[choice.measure].min()
     assert decimals(float(lowest)) in page.one("details").text
 
