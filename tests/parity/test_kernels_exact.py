@@ -1,5 +1,6 @@
 """Both twins of exact distances, of packing and of the int8 screen against each other, and the screen's promise."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from visual_search.kernels import compiled, compiled_exact, plain
-from visual_search.kernels.int8_codes import CodedQueries, PackedRows, code_queries
+from visual_search.kernels.int8_codes import PANEL_ROWS, CodedQueries, PackedRows, code_queries
 
 Array = np.ndarray[Any, Any]
 
@@ -25,25 +26,37 @@ def vectors(n: int, d: int, seed: int) -> tuple[Array, Array]:
 
 
 def same_packed(one: PackedRows, other: PackedRows) -> None:
-    for mine, theirs in zip(one.arrays, other.arrays, strict=True):
-        assert np.array_equal(mine, theirs)
+    for mine, theirs in zip(one.arrays[1:], other.arrays[1:], strict=True):
+        assert np.array_equal(mine[: one.count], theirs[: one.count])
+    mine, theirs = (
+        packed.codes.reshape(-1, -(-packed.dimension // 4), PANEL_ROWS, 4).transpose(0, 2, 1, 3)
+        for packed in (one, other)
+    )
+    same = (mine == theirs).reshape(-1, mine.shape[2] * 4)
+    assert same[: one.count].all()
 
 
 @given(st.integers(1, 300), st.integers(1, 70), st.integers(0, 2**32 - 1), st.integers(1, 20), st.booleans())
 def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclidean: bool) -> None:
     rows, queries = vectors(n, d, seed)
     centre = rows.mean(axis=0)
-    packed = compiled.pack_rows(rows, centre, threads=1)
-    same_packed(packed, plain.pack_rows(rows, centre))
+    packed = plain.pack_rows(rows, centre)
+    for processor in PROCESSORS:
+        same_packed(compiled_exact.pack_rows(rows, centre, processor=processor), packed)
     coded = code_queries(queries)
     truth = values(rows, centre, queries, euclidean=euclidean)
     limits = np.where(np.arange(5) % 2 == 0, np.inf, np.median(truth, axis=1)).astype(np.float64)
     slack = np.full(5, 1e-9)
-    expected = plain.screen_rows(packed, coded, limits, slack, k, euclidean=euclidean)
-    for processor in PROCESSORS:
-        found = compiled_exact.screen_rows(
-            packed, coded, limits, slack, k, euclidean=euclidean, threads=2, processor=processor
-        )
+    twin = plain.RowScreen(coded, k, euclidean=euclidean)
+    twin.see(packed, limits, slack)
+    expected = twin.candidates()
+    for processor, portion in itertools.product(PROCESSORS, (n, -(-n // 3))):
+        screen = compiled_exact.RowScreen(coded, k, euclidean=euclidean, threads=2, processor=processor)
+        memory = PackedRows.empty(portion, d)
+        for first in range(0, n, portion):
+            some = compiled.pack_rows(rows[first : first + portion], centre, into=memory)
+            screen.see(some, limits, slack, first=first)
+        found = screen.candidates()
         assert np.array_equal(found.counts, expected.counts)
         assert np.array_equal(found.rows, expected.rows)
         assert np.allclose(found.lower, expected.lower, rtol=1e-12)
@@ -77,7 +90,9 @@ def test_no_room_is_told() -> None:
     coded = code_queries(np.ones((2, 8)))
     packed = compiled.pack_rows(rows, np.zeros(8, np.float32))
     for kernels in (compiled, plain):
-        found = kernels.screen_rows(packed, coded, np.full(2, np.inf), np.zeros(2), 3, euclidean=True, room=64)
+        screen = kernels.RowScreen(coded, 3, euclidean=True, room=64)
+        screen.see(packed, np.full(2, np.inf), np.zeros(2))
+        found = screen.candidates()
         assert found.full.all()
         assert found.counts.tolist() == [0, 0]
 
@@ -101,7 +116,9 @@ def test_what_does_not_fit_is_refused() -> None:
     rows = np.ones((10, 8), dtype=np.float32)
     packed = compiled.pack_rows(rows, np.zeros(8, np.float32))
     with pytest.raises(ValueError, match="do not fit"):
-        compiled.screen_rows(packed, code_queries(np.ones((2, 12))), np.zeros(2), np.zeros(2), 1, euclidean=True)
+        compiled.RowScreen(code_queries(np.ones((2, 12))), 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
+    with pytest.raises(ValueError, match="do not fit"):
+        compiled.pack_rows(rows, np.zeros(8, np.float32), into=PackedRows.empty(9, 16))
     for bad in (-1, 10):
         with pytest.raises(ValueError, match="do not fit"):
             compiled.pair_distances(rows, rows, np.array([bad]), np.array([0]), metric="l2")

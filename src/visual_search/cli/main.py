@@ -17,7 +17,7 @@ from visual_search.errors import VisualSearchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Protocol
+    from typing import NoReturn, Protocol
 
     class Verb(Protocol):
         """What a verb's module offers."""
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["VERBS", "main"]
 
-DONE, FAILED, WRONG_USE = 0, 1, 2
+# The last is what a program gives that failed by its own fault, EX_SOFTWARE of sysexits.
+DONE, FAILED, WRONG_USE, BUG = 0, 1, 2, 70
 
 # verb -> (module, one line). The line stands here, and not in the module, so that --help imports no verb.
 VERBS = {
@@ -65,8 +66,19 @@ class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaults
         return super()._get_help_string(action)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses wrong words as a verb refuses wrong use: as a JSON object where that was asked for."""
+
+    as_json = False
+
+    def error(self, message: str) -> NoReturn:
+        if self.as_json:
+            sys.exit(_refused(self.prog.removeprefix("visual-search").strip(), "InputError", message, as_json=True))
+        super().error(message)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb; returns 0 done, 1 a check failed, 2 wrong use."""
+    """Run one verb; returns 0 done, 1 a check failed, 2 wrong use, 70 a fault of this program."""
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         # A file name may hold bytes or letters that the terminal's encoding lacks: shown as escapes, never an error.
@@ -74,14 +86,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     if words and words[0] in VERBS:
         return _run_verb(words[0], words[1:])
-    _front_parser().parse_args(words)  # prints help or version, or refuses an unknown verb
-    _front_parser().print_help()
+    front = _front_parser()
+    front.as_json = "--json" in words
+    front.parse_args(words)  # prints help or version, or refuses an unknown verb
+    front.print_help()
     return WRONG_USE
 
 
-def _front_parser() -> argparse.ArgumentParser:
+def _front_parser() -> _Parser:
     lines = "\n".join(f"  {verb:<12} {line}" for verb, (_, line) in VERBS.items())
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="visual-search",
         usage="visual-search VERB [options]",
         description="Index images, search them, and measure the search so that its numbers can be trusted.",
@@ -95,13 +109,14 @@ def _front_parser() -> argparse.ArgumentParser:
 
 def _run_verb(name: str, words: Sequence[str]) -> int:
     verb: Verb = import_module(f"visual_search.cli.{VERBS[name][0]}")  # type: ignore[assignment]
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"visual-search {name}",
         description=verb.SUMMARY,
         epilog=f"example:\n{verb.EXAMPLE}",
         formatter_class=_Formatter,
     )
     verb.add_arguments(parser)
+    parser.as_json = "--json" in words
     arguments = parser.parse_args(list(words))
     try:
         return verb.run(arguments)
@@ -117,6 +132,21 @@ def _run_verb(name: str, words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+    except Exception as error:  # noqa: BLE001 - whatever it is, a program that reads the output must be told
+        return _failed(name, error, as_json=arguments.json)
+
+
+def _failed(verb: str, error: Exception, *, as_json: bool) -> int:
+    """Tell a fault of this program, with where it was, and not as a check that failed."""
+    import traceback
+
+    traceback.print_exception(error)
+    message = (
+        f"an unexpected {type(error).__name__}: {error}; this is a fault of visual-search {__version__}: please report "
+        "it as a bug, with the command and the lines on standard error"
+    )
+    _refused(verb, type(error).__name__, message, as_json=as_json)
+    return BUG
 
 
 def _refused(verb: str, kind: str, message: str, *, as_json: bool) -> int:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from visual_search.formats.atomic import atomic_write
 from visual_search.formats.fingerprint import fingerprint_array, fingerprint_json
+from visual_search.ground_truth.gallery_blocks import rows_at
 from visual_search.ground_truth.nearest_so_far import NearestSoFar
 
 __all__ = ["Checkpoint", "search_key"]
@@ -31,7 +32,11 @@ def search_key(gallery: AnyArray, queries: AnyArray, **settings: Any) -> str:
     """
     chosen = np.unique(np.linspace(0, len(gallery) - 1, min(_SAMPLE, len(gallery))).astype(np.int64))
     facts = {
-        "gallery": [str(gallery.dtype), list(gallery.shape), fingerprint_array(np.asarray(gallery[chosen]))],
+        "gallery": [
+            str(gallery.dtype),
+            list(gallery.shape),
+            fingerprint_array(np.asarray(rows_at(gallery, chosen))),
+        ],
         "queries": fingerprint_array(queries),
         **settings,
     }

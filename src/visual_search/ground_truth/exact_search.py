@@ -136,7 +136,7 @@ def search_exactly(
         progress.advance(seen)
     screen, row_bytes = _screen(gallery, metric, threads or thread_count(), packed)
     for first, rows in blocks_of(gallery, _borders(gallery, seen, row_bytes, nearest.k, memory_bytes, packed)):
-        for chosen in _query_blocks(queries, nearest.k, memory_bytes // 2):
+        for chosen in _query_blocks(queries, nearest.k, memory_bytes // 3):
             screen.search(Block(rows, first), queries, nearest, chosen)
         if kept is not None:
             kept.save(nearest, first + len(rows))

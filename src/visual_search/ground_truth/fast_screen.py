@@ -7,6 +7,7 @@ too many such rows (thousands of equal rows, norms over many decades) takes the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,22 +31,43 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # Beyond these norms float32 squares may overflow or vanish.
 _RANGE = (1e-15, 1e15)
+# Numbers of a portion: codes that the last cache holds; fewer where float32 and float64 copies stand beside them.
+_PORTION = 1 << 23
+_COPIED_PORTION = 1 << 20
 
 
-def pack_block(space: ScreenSpace, block: Block, *, threads: int) -> PackedRows:
-    """Int8 codes of a block's rows; rows that may not be searched are refused."""
-    if block.rows.dtype == np.float32 and space.metric != "cosine":
-        packed = kernels().pack_rows(block.rows, space.centre, threads=threads)
-    else:
-        rows = space.rows(block.rows, SINGLE).vectors
-        packed = kernels().pack_rows(rows, np.zeros_like(space.centre), threads=threads)
-    if not np.isfinite(packed.length).all():
+def pack_block(
+    space: ScreenSpace, block: Block, *, threads: int, first: int = 0, into: PackedRows | None = None
+) -> PackedRows:
+    """Int8 codes of a block's rows; rows that may not be searched are refused.
+
+    Parameters
+    ----------
+    first : int
+        Of the block's rows the first to pack, as many as ``into`` has room for.
+    into : PackedRows, optional
+        Whose memory to use; without it all rows are packed into new one.
+    """
+    rows = block.rows if into is None else block.rows[first : first + into.count]
+    centre = space.centre
+    if not _as_they_are(space, block):
+        rows = space.rows(rows, SINGLE).vectors
+        centre = np.zeros_like(centre)
+    packed = kernels().pack_rows(rows, centre, into=into, threads=threads)
+    if not np.isfinite(packed.length[: packed.count]).all():
         check_block(block.rows, space.metric, what="gallery", first=block.first)
     return packed
 
 
+def _as_they_are(space: ScreenSpace, block: Block) -> bool:
+    """Whether rows are packed without a copy."""
+    return block.rows.dtype == np.float32 and space.metric != "cosine"
+
+
 class FastScreen:
     """Searches blocks of a gallery with the compiled int8 products.
+
+    A block is packed in portions, each into the memory of the one before, while the last caches hold it.
 
     Parameters
     ----------
@@ -59,47 +81,51 @@ class FastScreen:
         self._space = space
         self._threads = threads
         self._kept = packed or {}
-        self._last: tuple[int, PackedRows] | None = None
+        self._memory: PackedRows | None = None
         self._plain = PlainScreen(space, threads=threads)
 
     @staticmethod
     def row_bytes(gallery: AnyArray) -> int:
-        """Bytes a row takes: itself, its codes, and float32 and float64 copies where it is not float32 itself."""
+        """Bytes a row takes: itself, and float32 and float64 copies where it is not float32 itself."""
         width: int = gallery.shape[1]
-        return width * (gallery.dtype.itemsize + 1 + (0 if gallery.dtype == np.float32 else 12)) + 24
+        return width * (gallery.dtype.itemsize + (0 if gallery.dtype == np.float32 else 12))
 
     def search(self, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array) -> None:
         """See a block's rows with the queries of the given numbers."""
-        packed = self._packed(block)
-        with np.errstate(over="ignore", invalid="ignore"):
-            row_norm = float(np.max(packed.length[: packed.count] / packed.inverse[: packed.count])) * (1 + 1e-6)
+        euclidean = self._space.metric == "l2"
         asked = self._space.queries(queries[chosen], DOUBLE)
-        if not _RANGE[0] < max(row_norm, float(asked.norms.max())) < _RANGE[1]:
-            self._plain.search(block, queries, nearest, chosen)
-            return
-        whole = self._space.whole_norm(row_norm)
-        shifts = self._space.shifts(queries[chosen])
-        bounds = _Bounds(self._space, asked.norms, whole, shifts)
-        found = kernels().screen_rows(
-            packed,
-            code_queries(asked.vectors),
-            bounds.limits(nearest.kth[chosen]),
-            bounds.slack,
-            nearest.k,
-            euclidean=self._space.metric == "l2",
-            threads=self._threads,
+        bounds = _Bounds(self._space, asked.norms, self._space.shifts(queries[chosen]))
+        screen = kernels().RowScreen(
+            code_queries(asked.vectors), nearest.k, euclidean=euclidean, threads=self._threads
         )
+        largest, row_norm = float(asked.norms.max()), 0.0
+        for first, packed in self._packed(block):
+            with np.errstate(over="ignore", invalid="ignore"):
+                lengths = packed.length[: packed.count] / packed.inverse[: packed.count]
+            row_norm = max(row_norm, float(lengths.max()) * (1 + 1e-6))
+            if not _RANGE[0] < max(row_norm, largest) < _RANGE[1]:
+                self._plain.search(block, queries, nearest, chosen)
+                return
+            bounds.reach(row_norm)
+            screen.see(packed, bounds.limits(nearest.kth[chosen]), bounds.slack, first=first)
+        found = screen.candidates()
         self._decide(found, bounds, block, queries, nearest, chosen)
         if found.full.any():
             self._plain.search(block, queries, nearest, chosen[found.full])
 
-    def _packed(self, block: Block) -> PackedRows:
+    def _packed(self, block: Block) -> Iterator[tuple[int, PackedRows]]:
+        """Portions of a block and where they begin; each is good until the next is asked for."""
         kept = self._kept.get(block.first)
         if kept is not None and kept.count == len(block.rows):
-            return kept
-        if self._last is None or self._last[0] != block.first:
-            self._last = block.first, pack_block(self._space, block, threads=self._threads)
-        return self._last[1]
+            yield 0, kept
+            return
+        count, d = block.rows.shape
+        step = min(count, max(1, (_PORTION if _as_they_are(self._space, block) else _COPIED_PORTION) // d))
+        if self._memory is None or self._memory.count < step:
+            self._memory = PackedRows.empty(step, d)
+        for first in range(0, count, step):
+            into = self._memory.beginning(min(step, count - first))
+            yield first, pack_block(self._space, block, threads=self._threads, first=first, into=into)
 
     def _decide(
         self,
@@ -149,11 +175,15 @@ class FastScreen:
 class _Bounds:
     """What a k-th exact distance means for the screened value of each query."""
 
-    def __init__(self, space: ScreenSpace, query_norms: FloatArray, whole: float, shifts: FloatArray) -> None:
+    def __init__(self, space: ScreenSpace, query_norms: FloatArray, shifts: FloatArray) -> None:
         self._space = space
         self._norms = query_norms
-        self._whole = whole
         self._shifts = shifts
+        self.reach(0.0)
+
+    def reach(self, row_norm: float) -> None:
+        """Hold for rows up to this norm, an upper bound after centring; it only grows, and the bounds with it."""
+        self._whole = self._space.whole_norm(row_norm)
 
     def limits(self, kth: FloatArray) -> FloatArray:
         """Screened value above which a row is surely further than ``kth``."""

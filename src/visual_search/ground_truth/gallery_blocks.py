@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from visual_search.formats.mapped_pages import release_pages
 
-__all__ = ["Block", "block_borders", "blocks_of"]
+__all__ = ["Block", "block_borders", "blocks_of", "rows_at"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 # Larger blocks gain nothing; smaller ones leave each query longer without a good k-th distance.
 _COMFORTABLE = 1 << 29
+_SCATTERED = 64  # rows to read here and there before their pages are released
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,15 @@ def block_borders(rows: int, row_bytes: int, *, memory_bytes: int, least: int) -
     """
     step = max(least, min(memory_bytes, _COMFORTABLE) // row_bytes, 1)
     return [*range(0, rows, step), rows]
+
+
+def rows_at(gallery: AnyArray, places: npt.NDArray[np.int64]) -> AnyArray:
+    """Rows at some places. One row of a file may bring megabytes around it, which are let go of now and then."""
+    found = []
+    for some in np.array_split(places, -(-len(places) // _SCATTERED)):
+        found.append(gallery[some])
+        release_pages(gallery)
+    return np.concatenate(found)
 
 
 def blocks_of(gallery: AnyArray, borders: list[int]) -> Iterator[tuple[int, AnyArray]]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.ground_truth.certificate import Precision, l2_limit, product_limit
+from visual_search.ground_truth.gallery_blocks import rows_at
 from visual_search.kernels.plain_pairs import VectorMetric
 
 __all__ = ["ScreenSpace", "Screened", "norms_above"]
@@ -51,7 +52,7 @@ class ScreenSpace:
         self.metric = metric
         self.dimension = gallery.shape[1]
         chosen = np.unique(np.linspace(0, len(gallery) - 1, min(_SAMPLE, len(gallery))).astype(np.int64))
-        sample = np.asarray(gallery[chosen], dtype=np.float64)
+        sample = rows_at(gallery, chosen).astype(np.float64)
         if metric == "cosine":
             sample = _directions(sample)
         with np.errstate(over="ignore", invalid="ignore"):

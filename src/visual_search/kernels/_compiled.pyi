@@ -76,7 +76,7 @@ class IdJoin:
     def gallery(self) -> int: ...
 
 def count_in_dicts(
-    lists: list[Any], offsets: Int64Array, items: list[Any]
+    lists: list[Any], offsets: Int64Array, items: list[Any], texts: bool
 ) -> tuple[npt.NDArray[np.float64], Int64Array, Int64Array, npt.NDArray[np.uint8]]: ...
 def count_ranks(
     similarity: npt.NDArray[np.float32],
@@ -104,6 +104,7 @@ def count_code_ranks(
     tied: Int64Array,
 ) -> None: ...
 def processor() -> int: ...
+def multiply_registers(rounds: int) -> int: ...
 def pair_distances(
     gallery: npt.NDArray[Any],
     queries: npt.NDArray[Any],
@@ -120,6 +121,7 @@ def pack_rows(
     growth: float,
     first: int,
     last: int,
+    processor: int,
     codes: npt.NDArray[np.int8],
     half_square: npt.NDArray[np.float32],
     inverse: npt.NDArray[np.float32],
@@ -127,20 +129,30 @@ def pack_rows(
     length: npt.NDArray[np.float32],
     bias: npt.NDArray[np.int32],
 ) -> None: ...
-def screen_rows(
-    packed: tuple[npt.NDArray[Any], ...],
-    count: int,
-    codes: npt.NDArray[np.uint8],
-    facts: npt.NDArray[np.float64],
-    k: int,
-    euclidean: bool,
-    ratio: float,
-    growth: float,
-    room: int,
-    first: int,
-    last: int,
-    processor: int,
-) -> tuple[npt.NDArray[Any], ...]: ...
+
+class RowScreen:
+    def __init__(
+        self,
+        codes: npt.NDArray[np.uint8],
+        facts: npt.NDArray[np.float64],
+        k: int,
+        euclidean: bool,
+        ratio: float,
+        growth: float,
+        room: int,
+        first: int,
+        last: int,
+    ) -> None: ...
+    def see(
+        self,
+        packed: tuple[npt.NDArray[Any], ...],
+        count: int,
+        first: int,
+        allowed: npt.NDArray[np.float64],
+        processor: int,
+    ) -> None: ...
+    def candidates(self) -> tuple[npt.NDArray[Any], ...]: ...
+
 def count_labelled_codes(
     queries: npt.NDArray[np.uint64],
     gallery: npt.NDArray[np.uint64],

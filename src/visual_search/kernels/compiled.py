@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_dicts
-from visual_search.kernels.compiled_exact import pack_rows, pair_distances, screen_rows
+from visual_search.kernels.compiled_exact import RowScreen, pack_rows, pair_distances
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     LABEL_RULES,
@@ -43,6 +43,7 @@ from visual_search.kernels.text_files import (
 from visual_search.kernels.threads import in_threads, thread_count
 
 __all__ = [
+    "RowScreen",
     "count_code_ranks",
     "count_in_dicts",
     "count_labelled_codes",
@@ -52,7 +53,6 @@ __all__ = [
     "pack_rows",
     "pair_distances",
     "read_table",
-    "screen_rows",
 ]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -148,14 +148,16 @@ def join_ids(
     )
 
 
-def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]) -> DictHits:
+def count_in_dicts(
+    lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any], *, texts: bool
+) -> DictHits:
     """Count ranks in dictionaries of scores; see `visual_search.kernels.plain_dicts.count_in_dicts`."""
     listed = list(lists)
     try:
-        score, above, tied, ends_tied = _compiled.count_in_dicts(listed, offsets, list(items))
+        score, above, tied, ends_tied = _compiled.count_in_dicts(listed, offsets, list(items), texts)
     except TypeError:
-        # Mappings that are no dictionaries, and numbers of other types than Python's own.
-        return plain_dicts.count_in_dicts(listed, offsets, items)
+        # Mappings that are no dictionaries, and ids and numbers of other types than Python's own.
+        return plain_dicts.count_in_dicts(listed, offsets, items, texts=texts)
     return DictHits(score, above, tied, ends_tied.view(np.bool_))
 
 

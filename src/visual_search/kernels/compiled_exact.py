@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_pairs
-from visual_search.kernels.int8_codes import Candidates, CodedQueries, PackedRows, growth, room_for
+from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.threads import in_threads, thread_count
 
-__all__ = ["PROCESSORS", "best_processor", "fast_screen", "pack_rows", "pair_distances", "screen_rows"]
+__all__ = [
+    "PROCESSORS",
+    "RowScreen",
+    "best_processor",
+    "fast_screen",
+    "multiply_registers",
+    "pack_rows",
+    "pair_distances",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -33,6 +42,17 @@ def best_processor() -> int:
 def fast_screen() -> bool:
     """Whether this processor multiplies int8 faster than float32."""
     return best_processor() > 0
+
+
+def multiply_registers(rounds: int) -> int:
+    """Multiply so many registers of bytes in this thread, for measuring.
+
+    Returns
+    -------
+    int
+        Operations of a round; 0 where no instruction is known to be fast.
+    """
+    return _compiled.multiply_registers(rounds)
 
 
 def pair_distances(
@@ -60,60 +80,82 @@ def pair_distances(
 
 
 def pack_rows(
-    rows: npt.NDArray[np.float32], centre: npt.NDArray[np.float32], *, threads: int | None = None
+    rows: npt.NDArray[np.float32],
+    centre: npt.NDArray[np.float32],
+    *,
+    into: PackedRows | None = None,
+    threads: int | None = None,
+    processor: int | None = None,
 ) -> PackedRows:
-    """Int8 codes; see `visual_search.kernels.plain_int8.pack_rows`."""
-    packed = PackedRows.empty(*rows.shape)
+    """Int8 codes; see `visual_search.kernels.plain_int8.pack_rows`.
+
+    Parameters
+    ----------
+    processor : int, optional
+        As for `RowScreen`.
+    """
+    kind = best_processor() if processor is None else processor
+    packed = PackedRows.empty(*rows.shape) if into is None else into.beginning(len(rows))
     count = max(min(threads or thread_count(), len(rows) // _LEAST_ROWS), 1)
+    panels = -(-len(rows) // PANEL_ROWS)
 
     def some(part: int) -> None:
-        span = len(rows) * part // count, len(rows) * (part + 1) // count
-        _compiled.pack_rows(rows, centre, growth(rows.shape[1]), *span, *packed.arrays)
+        first, last = (min(len(rows), panels * at // count * PANEL_ROWS) for at in (part, part + 1))
+        _compiled.pack_rows(rows, centre, growth(rows.shape[1]), first, last, kind, *packed.arrays)
 
     in_threads(some, count)
     return packed
 
 
-def screen_rows(
-    packed: PackedRows,
-    queries: CodedQueries,
-    limits: FloatArray,
-    slack: FloatArray,
-    k: int,
-    *,
-    euclidean: bool,
-    threads: int | None = None,
-    room: int | None = None,
-    processor: int | None = None,
-) -> Candidates:
-    """Rows that may be among the nearest; see `visual_search.kernels.plain_int8.screen_rows`.
+class RowScreen:
+    """Rows that may be among the nearest; see `visual_search.kernels.plain_int8.RowScreen`.
 
     Parameters
     ----------
     processor : int, optional
         Place in `PROCESSORS` of the instructions to use, not beyond what there is.
     """
-    facts = np.stack((queries.scale, queries.size, *queries.squares, slack, limits), axis=1)
-    count = max(min(threads or thread_count(), len(facts)), 1)
-    kind = best_processor() if processor is None else processor
-    found: list[tuple[npt.NDArray[Any], ...]] = [()] * count
 
-    def some(part: int) -> None:
-        span = len(facts) * part // count, len(facts) * (part + 1) // count
-        found[part] = _compiled.screen_rows(
-            packed.arrays,
-            packed.count,
-            queries.codes,
-            facts,
-            k,
-            euclidean,
-            queries.ratio,
-            growth(packed.dimension),
-            room or room_for(k),
-            *span,
-            kind,
-        )
+    def __init__(
+        self,
+        queries: CodedQueries,
+        k: int,
+        *,
+        euclidean: bool,
+        threads: int | None = None,
+        room: int | None = None,
+        processor: int | None = None,
+    ) -> None:
+        facts = np.stack((queries.scale, queries.size, *queries.squares), axis=1)
+        count = max(min(threads or thread_count(), len(facts)), 1)
+        self._processor = best_processor() if processor is None else processor
+        self._ends = [len(facts) * part // count for part in range(count + 1)]
+        self._parts = [
+            _compiled.RowScreen(
+                queries.codes,
+                facts,
+                k,
+                euclidean,
+                queries.ratio,
+                growth(queries.dimension),
+                room or room_for(k),
+                *span,
+            )
+            for span in pairwise(self._ends)
+        ]
 
-    in_threads(some, count)
-    counts, rows, lower, full = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Candidates(counts, rows, lower, full.view(np.bool_))
+    def see(self, packed: PackedRows, limits: FloatArray, slack: FloatArray, *, first: int = 0) -> None:
+        """More rows; see `visual_search.kernels.plain_int8.RowScreen.see`."""
+        allowed = np.stack((limits, slack), axis=1)
+
+        def some(part: int) -> None:
+            mine = allowed[self._ends[part] : self._ends[part + 1]]
+            self._parts[part].see(packed.arrays, packed.count, first, mine, self._processor)
+
+        in_threads(some, len(self._parts))
+
+    def candidates(self) -> Candidates:
+        """Of all rows that have been seen."""
+        found = [part.candidates() for part in self._parts]
+        counts, rows, lower, full = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return Candidates(counts, rows, lower, full.view(np.bool_))

@@ -33,7 +33,7 @@ from visual_search.kernels.joined import (
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.text_files import Layout, Source, Table
 
-__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "active", "fast_screen", "kernels"]
+__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "RowScreen", "active", "fast_screen", "kernels"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -73,6 +73,25 @@ def active() -> Active:
     True
     """
     return _chosen()[1]
+
+
+class RowScreen(Protocol):
+    """What both twins of the int8 screen do; described in `visual_search.kernels.plain_int8.RowScreen`."""
+
+    def see(
+        self,
+        packed: PackedRows,
+        limits: npt.NDArray[np.float64],
+        slack: npt.NDArray[np.float64],
+        *,
+        first: int = 0,
+    ) -> None:
+        """More rows."""
+        ...
+
+    def candidates(self) -> Candidates:
+        """Of all rows that have been seen."""
+        ...
 
 
 class Kernels(Protocol):
@@ -119,7 +138,7 @@ class Kernels(Protocol):
         ...
 
     def count_in_dicts(
-        self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]
+        self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any], *, texts: bool
     ) -> DictHits:
         """`visual_search.kernels.plain_dicts.count_in_dicts`."""
         ...
@@ -154,24 +173,26 @@ class Kernels(Protocol):
         ...
 
     def pack_rows(
-        self, rows: npt.NDArray[np.float32], centre: npt.NDArray[np.float32], *, threads: int | None = None
+        self,
+        rows: npt.NDArray[np.float32],
+        centre: npt.NDArray[np.float32],
+        *,
+        into: PackedRows | None = None,
+        threads: int | None = None,
     ) -> PackedRows:
         """`visual_search.kernels.plain_int8.pack_rows`."""
         ...
 
-    def screen_rows(
+    def RowScreen(  # noqa: N802 - a class
         self,
-        packed: PackedRows,
         queries: CodedQueries,
-        limits: npt.NDArray[np.float64],
-        slack: npt.NDArray[np.float64],
         k: int,
         *,
         euclidean: bool,
         threads: int | None = None,
         room: int | None = None,
-    ) -> Candidates:
-        """`visual_search.kernels.plain_int8.screen_rows`."""
+    ) -> RowScreen:
+        """`visual_search.kernels.plain_int8.RowScreen`."""
         ...
 
     def read_table(self, source: Source, layout: Layout) -> Table:

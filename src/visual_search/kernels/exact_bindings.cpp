@@ -11,6 +11,7 @@
 #include "arrays.hpp"
 #include "pack.hpp"
 #include "pairs.hpp"
+#include "peak.hpp"
 #include "screen.hpp"
 
 namespace nb = nanobind;
@@ -51,57 +52,85 @@ PackedRows packed_rows(Codes codes, Floats half_square, Floats inverse, Floats e
     return {codes.data(), half_square.data(), inverse.data(), error.data(), length.data(), bias.data(), count, groups};
 }
 
-void some_packed(InMatrix<float> rows, In<float> centre, double growth, std::size_t first, std::size_t last, Codes codes,
-                 Floats half_square, Floats inverse, Floats error, Floats length, Into<std::int32_t> bias) {
+void some_packed(InMatrix<float> rows, In<float> centre, double growth, std::size_t first, std::size_t last,
+                 int processor_number, Codes codes, Floats half_square, Floats inverse, Floats error, Floats length,
+                 Into<std::int32_t> bias) {
     const std::size_t d = rows.shape(1);
     const PackedRows to =
         packed_rows(codes, half_square, inverse, error, length, bias, rows.shape(0), (d + 3) / 4);
-    if (centre.size() != d || first > last || last > rows.shape(0) || d > (std::size_t(1) << 16)) {
+    if (centre.size() != d || first > last || last > rows.shape(0) || d > (std::size_t(1) << 16) || processor_number < 0 ||
+        processor_number > static_cast<int>(processor())) {
         throw std::invalid_argument("rows and centre do not fit");
     }
     const nb::gil_scoped_release unlocked;
-    pack_rows({rows.data(), centre.data(), d}, to, growth, first, last);
+    pack_rows({rows.data(), centre.data(), d}, to, growth, {first, last}, static_cast<Processor>(processor_number));
 }
 
-// Candidates of the queries first .. last: (how many each, rows, lower bounds, where there was no room, limits).
-nb::tuple some_screened(nb::tuple packed, std::size_t count, InMatrix<std::uint8_t> codes, InMatrix<double> facts,
-                        std::size_t k, bool euclidean, double ratio, double growth, std::size_t room, std::size_t first,
-                        std::size_t last, int processor_number) {
-    const std::size_t groups = codes.shape(1) / 4;
-    const PackedRows rows =
-        packed_rows(nb::cast<Codes>(packed[0]), nb::cast<Floats>(packed[1]), nb::cast<Floats>(packed[2]),
-                    nb::cast<Floats>(packed[3]), nb::cast<Floats>(packed[4]),
-                    nb::cast<Into<std::int32_t>>(packed[5]), count, groups);
-    const bool sound = codes.shape(1) % 4 == 0 && groups > 0 && codes.shape(0) == facts.shape(0) &&
-                       facts.shape(1) == 6 && first <= last && last <= codes.shape(0) && k > 0 && room > 1 &&
-                       processor_number >= 0 && processor_number <= static_cast<int>(processor());
-    if (!sound) throw std::invalid_argument("packed rows and queries do not fit");
-    std::vector<std::int64_t> counts, found;
-    std::vector<double> lower;
-    std::vector<std::uint8_t> full;
-    {
-        const nb::gil_scoped_release unlocked;
-        const ScreenOptions options{k, euclidean, ratio, growth, room};
-        std::vector<QueryScreen> screens;
-        screens.reserve(last - first);
+// The queries first .. last and their candidates among the rows that have been seen.
+class RowScreen {
+  public:
+    RowScreen(InMatrix<std::uint8_t> codes, InMatrix<double> facts, const ScreenOptions& options, std::size_t first,
+              std::size_t last)
+        : codes_(std::move(codes)), options_(options) {
+        const bool sound = codes_.shape(1) % 4 == 0 && codes_.shape(1) > 0 && codes_.shape(0) == facts.shape(0) &&
+                           facts.shape(1) == 4 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
+                           options.room > 1;
+        if (!sound) throw std::invalid_argument("the parts of queries do not fit");
+        screens_.reserve(last - first);
         for (std::size_t q = first; q < last; ++q) {
-            const double* const fact = facts.data() + 6 * q;
-            screens.emplace_back(Question{codes.data() + q * 4 * groups, fact[0], fact[1], fact[2], fact[3], fact[4],
-                                          fact[5]},
-                                 options);
-        }
-        screen_rows(rows, screens, ratio, static_cast<Processor>(processor_number));
-        for (QueryScreen& screen : screens) {
-            counts.push_back(static_cast<std::int64_t>(screen.candidates().size()));
-            full.push_back(screen.full());
-            for (const Candidate& one : screen.candidates()) {
-                found.push_back(one.row);
-                lower.push_back(one.lower);
-            }
+            const double* const fact = facts.data() + 4 * q;
+            screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), fact[0], fact[1], fact[2], fact[3]},
+                                  options_);
         }
     }
-    return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)), owned(std::move(lower)),
-                          owned(std::move(full)));
+    // Each query's screen refers to the options here.
+    RowScreen(const RowScreen&) = delete;
+    RowScreen& operator=(const RowScreen&) = delete;
+
+    void see(nb::tuple packed, std::size_t count, std::int64_t first, InMatrix<double> allowed, int processor_number) {
+        const PackedRows rows =
+            packed_rows(nb::cast<Codes>(packed[0]), nb::cast<Floats>(packed[1]), nb::cast<Floats>(packed[2]),
+                        nb::cast<Floats>(packed[3]), nb::cast<Floats>(packed[4]),
+                        nb::cast<Into<std::int32_t>>(packed[5]), count, codes_.shape(1) / 4);
+        const bool sound = allowed.shape(0) == screens_.size() && allowed.shape(1) == 2 && processor_number >= 0 &&
+                           processor_number <= static_cast<int>(processor());
+        if (!sound) throw std::invalid_argument("packed rows and queries do not fit");
+        const nb::gil_scoped_release unlocked;
+        for (std::size_t q = 0; q < screens_.size(); ++q) screens_[q].allow(allowed(q, 0), allowed(q, 1));
+        screen_rows(rows, first, screens_, options_.ratio, static_cast<Processor>(processor_number));
+    }
+
+    // (how many each, rows, lower bounds, where there was no room).
+    nb::tuple candidates() {
+        std::vector<std::int64_t> counts, found;
+        std::vector<double> lower;
+        std::vector<std::uint8_t> full;
+        {
+            const nb::gil_scoped_release unlocked;
+            for (QueryScreen& screen : screens_) {
+                screen.finish();
+                counts.push_back(static_cast<std::int64_t>(screen.candidates().size()));
+                full.push_back(screen.full());
+                for (const Candidate& one : screen.candidates()) {
+                    found.push_back(one.row);
+                    lower.push_back(one.lower);
+                }
+            }
+        }
+        return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)), owned(std::move(lower)),
+                              owned(std::move(full)));
+    }
+
+  private:
+    InMatrix<std::uint8_t> codes_;
+    ScreenOptions options_;
+    std::vector<QueryScreen> screens_;
+};
+
+void make_row_screen(RowScreen* place, InMatrix<std::uint8_t> codes, InMatrix<double> facts, std::size_t k,
+                     bool euclidean, double ratio, double growth, std::size_t room, std::size_t first,
+                     std::size_t last) {
+    new (place) RowScreen(std::move(codes), std::move(facts), {k, euclidean, ratio, growth, room}, first, last);
 }
 
 template <class T>
@@ -119,10 +148,14 @@ void bind_exact(nb::module_& module) {
     def_pair_distances<std::int8_t>(module);
     def_pair_distances<std::uint8_t>(module);
     module.def("pack_rows", &some_packed, "rows"_a.noconvert(), "centre"_a.noconvert(), "growth"_a, "first"_a, "last"_a,
-               "codes"_a.noconvert(), "half_square"_a.noconvert(), "inverse"_a.noconvert(), "error"_a.noconvert(),
+               "processor"_a, "codes"_a.noconvert(), "half_square"_a.noconvert(), "inverse"_a.noconvert(), "error"_a.noconvert(),
                "length"_a.noconvert(), "bias"_a.noconvert());
-    module.def("screen_rows", &some_screened, "packed"_a, "count"_a, "codes"_a.noconvert(), "facts"_a.noconvert(),
-               "k"_a, "euclidean"_a, "ratio"_a, "growth"_a, "room"_a, "first"_a, "last"_a, "processor"_a);
+    nb::class_<RowScreen>(module, "RowScreen")
+        .def("__init__", &make_row_screen, "codes"_a.noconvert(), "facts"_a.noconvert(), "k"_a, "euclidean"_a, "ratio"_a,
+             "growth"_a, "room"_a, "first"_a, "last"_a)
+        .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert(), "processor"_a)
+        .def("candidates", &RowScreen::candidates);
+    module.def("multiply_registers", &multiply_registers, "rounds"_a, nb::call_guard<nb::gil_scoped_release>());
     module.def("processor", [] { return static_cast<int>(processor()); });
 }
 

@@ -58,10 +58,18 @@ class PackedRows:
         """Room for rows; what fills the last panel can be of no answer."""
         room = -(-count // PANEL_ROWS) * PANEL_ROWS
         codes = np.empty(room * -(-dimension // 4) * 4, dtype=np.int8)
-        codes[(room - PANEL_ROWS) * -(-dimension // 4) * 4 :] = 0
-        half_square, inverse, error, length = (np.ones(room, dtype=np.float32) for _ in range(4))
-        bias = np.zeros(room, dtype=np.int32)
-        return cls(count, dimension, codes, half_square, inverse, error, length, bias)
+        half_square, inverse, error, length = (np.empty(room, dtype=np.float32) for _ in range(4))
+        bias = np.empty(room, dtype=np.int32)
+        packed = cls(count, dimension, codes, half_square, inverse, error, length, bias)
+        for array in packed.arrays:
+            array[len(array) // room * (room - PANEL_ROWS) :] = 1
+        return packed
+
+    def beginning(self, count: int) -> PackedRows:
+        """Room for the first so many rows, in the same memory."""
+        room = -(-count // PANEL_ROWS) * PANEL_ROWS
+        whole = len(self.inverse)
+        return PackedRows(count, self.dimension, *(array[: len(array) // whole * room] for array in self.arrays))
 
     @property
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
@@ -80,6 +88,8 @@ class CodedQueries:
 
     Parameters
     ----------
+    dimension : int
+        d.
     codes : uint8 array of shape (queries, 4 ceil(d / 4))
         i + 128.
     scale : float64 array of shape (queries,)
@@ -92,6 +102,7 @@ class CodedQueries:
         Not below |e| / size of any query.
     """
 
+    dimension: int
     codes: npt.NDArray[np.uint8]
     scale: FloatArray
     size: FloatArray
@@ -148,4 +159,5 @@ def code_queries(queries: FloatArray) -> CodedQueries:
     rest = queries - whole * scale[:, None]
     error = np.sqrt(np.einsum("ij,ij->i", rest, rest)) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
     ratio = float(np.max(error / np.where(size > 0, size, 1), initial=0.0))
-    return CodedQueries(codes, scale, size, (squares * (1 - _SLACK), squares * (1 + _SLACK)), ratio)
+    own = squares * (1 - _SLACK), squares * (1 + _SLACK)
+    return CodedQueries(queries.shape[1], codes, scale, size, own, ratio)

@@ -35,9 +35,17 @@ struct Unpacked {
     std::size_t d;
 };
 
+// The rows first .. last.
+struct Span {
+    std::size_t first, last;
+};
+
 // Sixteen numbers at once, in whatever registers the processor has.
 using Floats16 = float __attribute__((vector_size(64)));
 using Ints16 = std::int32_t __attribute__((vector_size(64)));
+using Bytes16 = std::int8_t __attribute__((vector_size(16)));
+
+inline std::size_t whole_lanes(std::size_t d) { return (d + lanes - 1) / lanes * lanes; }
 
 // The upper half of the lanes onto the lower half until one is left.
 template <class T>
@@ -53,15 +61,30 @@ struct Sums {
     std::int32_t sum, sum_of_squares;
 };
 
-// Codes of one row, the numbers z of which lie in `z`, filled up with zeros to whole vectors.
-VISUAL_SEARCH_INLINE Sums code_row(const float* z, std::size_t wide, std::int32_t* codes) {
+// Codes of one row x, less the centre; `z` and `codes` have room for whole vectors, the centre is filled up with zeros.
+VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, float* z, std::int8_t* codes) {
+    const std::size_t wide = whole_lanes(from.d), full = from.d / lanes * lanes;
     Floats16 largest = {}, squares = {}, rest = {};
-    for (std::size_t j = 0; j < wide; j += lanes) {
-        Floats16 some;
-        std::memcpy(&some, z + j, sizeof some);
+    const auto take = [&](std::size_t j, Floats16 some) {
+        Floats16 centre;
+        std::memcpy(&centre, from.centre + j, sizeof centre);
+        some -= centre;
+        std::memcpy(z + j, &some, sizeof some);
         const Floats16 size = some < 0 ? -some : some;
         largest = size > largest ? size : largest;
         squares += some * some;
+    };
+    for (std::size_t j = 0; j < full; j += lanes) {
+        Floats16 some;
+        std::memcpy(&some, x + j, sizeof some);
+        take(j, some);
+    }
+    if (full < wide) {
+        float last[lanes] = {};
+        std::memcpy(last, x + full, (from.d - full) * sizeof *x);
+        Floats16 some;
+        std::memcpy(&some, last, sizeof some);
+        take(full, some);
     }
     float most = 0, lane[lanes];
     std::memcpy(lane, &largest, sizeof lane);
@@ -77,7 +100,8 @@ VISUAL_SEARCH_INLINE Sums code_row(const float* z, std::size_t wide, std::int32_
         const Ints16 code = __builtin_convertvector(whole, Ints16);
         sum += code;
         sum_of_squares += code * code;
-        std::memcpy(codes + j, &code, sizeof code);
+        const Bytes16 narrow = __builtin_convertvector(code, Bytes16);
+        std::memcpy(codes + j, &narrow, sizeof narrow);
     }
     std::memcpy(lane, &squares, sizeof lane);
     found.square = folded_lanes(lane);
@@ -91,21 +115,24 @@ VISUAL_SEARCH_INLINE Sums code_row(const float* z, std::size_t wide, std::int32_
     return found;
 }
 
+// Four codes of each row of a panel, whose codes lie row by row, then the next four; rows begin .. end of it.
+inline void interleave(const std::int8_t* codes, std::size_t wide, std::size_t groups, std::size_t begin, std::size_t end,
+                       std::int8_t* place) {
+    for (std::size_t g = 0; g < groups; ++g, place += 4 * panel_rows) {
+        for (std::size_t r = begin; r < end; ++r) std::memcpy(place + 4 * r, codes + r * wide + 4 * g, 4);
+    }
+}
+
 // Rows first .. last. `growth` bounds the relative error of a float32 sum of d squares, several times over. The codes of a
 // panel are gathered before they are interleaved, so that a panel is written from its beginning to its end.
-VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, double growth, std::size_t first,
-                                    std::size_t last) {
-    const std::size_t wide = (from.d + lanes - 1) / lanes * lanes, groups = to.groups;
-    std::vector<float> z(wide, 0.0F), centre(wide, 0.0F);
-    std::vector<std::int32_t> codes(wide, 0);
-    std::vector<std::int8_t> panel(panel_rows * wide, 0);
-    std::copy(from.centre, from.centre + from.d, centre.begin());
-    for (std::size_t row = first; row < last; ++row) {
-        const float* const x = from.rows + row * from.d;
-        for (std::size_t j = 0; j < from.d; ++j) z[j] = x[j] - centre[j];
-        const Sums found = code_row(z.data(), wide, codes.data());
-        std::int8_t* const narrow = panel.data() + row % panel_rows * wide;
-        for (std::size_t j = 0; j < wide; ++j) narrow[j] = static_cast<std::int8_t>(codes[j]);
+template <class Interleave>
+VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, double growth, Span span,
+                                    Interleave interleave_panel) {
+    const std::size_t wide = whole_lanes(from.d);
+    std::vector<float> z(wide);
+    std::vector<std::int8_t> panel(panel_rows * wide);
+    for (std::size_t row = span.first; row < span.last; ++row) {
+        const Sums found = code_row(from, from.rows + row * from.d, z.data(), panel.data() + row % panel_rows * wide);
         const double b = found.b, square = found.square, left = std::sqrt(double(found.rest));
         const double roundings = 0x1p-21 * (std::sqrt(double(found.sum_of_squares)) + 1 + left);
         to.half_square[row] = static_cast<float>(square * b / 2 * (1 - growth));
@@ -113,39 +140,90 @@ VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, 
         to.error[row] = static_cast<float>(left * (1 + growth) + roundings);
         to.length[row] = static_cast<float>(std::sqrt(square) * b * (1 + growth));
         to.bias[row] = -128 * found.sum;
-        if ((row + 1) % panel_rows != 0 && row + 1 != last) continue;
-        const std::size_t begin = std::max(first, row / panel_rows * panel_rows) % panel_rows;
-        std::int8_t* place = to.codes + row / panel_rows * groups * 4 * panel_rows;
-        for (std::size_t g = 0; g < groups; ++g, place += 4 * panel_rows) {
-            for (std::size_t r = begin; r <= row % panel_rows; ++r) {
-                std::memcpy(place + 4 * r, panel.data() + r * wide + 4 * g, 4);
+        if ((row + 1) % panel_rows != 0 && row + 1 != span.last) continue;
+        const std::size_t begin = std::max(span.first, row / panel_rows * panel_rows) % panel_rows;
+        interleave_panel(panel.data(), wide, to.groups, begin, row % panel_rows + 1,
+                         to.codes + row / panel_rows * to.groups * 4 * panel_rows);
+    }
+}
+
+inline void pack_anywhere(const Unpacked& from, const PackedRows& to, double growth, Span span) {
+    pack_some(from, to, growth, span, interleave);
+}
+
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+
+#define VISUAL_SEARCH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")))
+
+// As `interleave`: 16 rows and 16 groups are a square of words that is turned in four steps.
+VISUAL_SEARCH_AVX512 inline void interleave_by_avx512(const std::int8_t* codes, std::size_t wide, std::size_t groups,
+                                                      std::size_t begin, std::size_t end, std::int8_t* place) {
+    if (begin != 0 || end != panel_rows) return interleave(codes, wide, groups, begin, end, place);
+    for (std::size_t half = 0; half < panel_rows; half += 16) {
+        for (std::size_t g = 0; g < groups; g += 16) {
+            const std::size_t some = std::min<std::size_t>(16, groups - g);
+            const __mmask16 there = static_cast<__mmask16>((1U << some) - 1);
+            __m512i one[16], other[16];
+#pragma GCC unroll 16
+            for (std::size_t r = 0; r < 16; ++r) {
+                one[r] = _mm512_maskz_loadu_epi32(there, codes + (half + r) * wide + 4 * g);
+            }
+#pragma GCC unroll 8
+            for (std::size_t r = 0; r < 16; r += 2) {
+                other[r] = _mm512_unpacklo_epi32(one[r], one[r + 1]);
+                other[r + 1] = _mm512_unpackhi_epi32(one[r], one[r + 1]);
+            }
+#pragma GCC unroll 4
+            for (std::size_t r = 0; r < 16; r += 4) {
+                one[r] = _mm512_unpacklo_epi64(other[r], other[r + 2]);
+                one[r + 1] = _mm512_unpackhi_epi64(other[r], other[r + 2]);
+                one[r + 2] = _mm512_unpacklo_epi64(other[r + 1], other[r + 3]);
+                one[r + 3] = _mm512_unpackhi_epi64(other[r + 1], other[r + 3]);
+            }
+            // Now one[4 i + c] holds, of the rows 4 i to 4 i + 3, the groups c, 4 + c, 8 + c and 12 + c.
+#pragma GCC unroll 4
+            for (std::size_t c = 0; c < 4; ++c) {
+                other[c] = _mm512_shuffle_i32x4(one[c], one[4 + c], 0x88);
+                other[4 + c] = _mm512_shuffle_i32x4(one[c], one[4 + c], 0xdd);
+                other[8 + c] = _mm512_shuffle_i32x4(one[8 + c], one[12 + c], 0x88);
+                other[12 + c] = _mm512_shuffle_i32x4(one[8 + c], one[12 + c], 0xdd);
+            }
+#pragma GCC unroll 4
+            for (std::size_t c = 0; c < 4; ++c) {
+                one[c] = _mm512_shuffle_i32x4(other[c], other[8 + c], 0x88);
+                one[8 + c] = _mm512_shuffle_i32x4(other[c], other[8 + c], 0xdd);
+                one[4 + c] = _mm512_shuffle_i32x4(other[4 + c], other[12 + c], 0x88);
+                one[12 + c] = _mm512_shuffle_i32x4(other[4 + c], other[12 + c], 0xdd);
+            }
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < 16; ++i) {
+                if (i < some) _mm512_storeu_si512(place + (g + i) * 4 * panel_rows + 4 * half, one[i]);
             }
         }
     }
 }
 
-inline void pack_anywhere(const Unpacked& from, const PackedRows& to, double growth, std::size_t first,
-                          std::size_t last) {
-    pack_some(from, to, growth, first, last);
-}
-
-#ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline void pack_by_avx2(const Unpacked& from, const PackedRows& to, double growth,
-                                                         std::size_t first, std::size_t last) {
-    pack_some(from, to, growth, first, last);
+                                                         Span span) {
+    pack_some(from, to, growth, span, interleave);
 }
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"))) inline void pack_by_avx512(
-    const Unpacked& from, const PackedRows& to, double growth, std::size_t first, std::size_t last) {
-    pack_some(from, to, growth, first, last);
+
+VISUAL_SEARCH_AVX512 inline void pack_by_avx512(const Unpacked& from, const PackedRows& to, double growth, Span span) {
+    pack_some(from, to, growth, span, interleave_by_avx512);
 }
+
 #endif
 
-inline void pack_rows(const Unpacked& from, const PackedRows& to, double growth, std::size_t first, std::size_t last) {
+inline void pack_rows(const Unpacked& unpacked, const PackedRows& to, double growth, Span span, Processor wanted) {
+    std::vector<float> centre(whole_lanes(unpacked.d), 0.0F);
+    std::copy(unpacked.centre, unpacked.centre + unpacked.d, centre.begin());
+    const Unpacked from{unpacked.rows, centre.data(), unpacked.d};
 #ifdef VISUAL_SEARCH_X86_DISPATCH
-    if (processor() == Processor::avx512vnni) return pack_by_avx512(from, to, growth, first, last);
-    if (processor() == Processor::avx2) return pack_by_avx2(from, to, growth, first, last);
+    if (wanted == Processor::avx512vnni) return pack_by_avx512(from, to, growth, span);
+    if (wanted == Processor::avx2) return pack_by_avx2(from, to, growth, span);
 #endif
-    pack_anywhere(from, to, growth, first, last);
+    (void)wanted;
+    pack_anywhere(from, to, growth, span);
 }
 
 }  // namespace kernels

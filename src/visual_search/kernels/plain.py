@@ -5,7 +5,7 @@ from __future__ import annotations
 from visual_search.kernels.plain_codes import count_code_ranks
 from visual_search.kernels.plain_dicts import count_in_dicts
 from visual_search.kernels.plain_ids import join_ids
-from visual_search.kernels.plain_int8 import pack_rows, screen_rows
+from visual_search.kernels.plain_int8 import RowScreen, pack_rows
 from visual_search.kernels.plain_label_codes import count_labelled_codes
 from visual_search.kernels.plain_pairs import pair_distances
 from visual_search.kernels.plain_ranks import count_ranks
@@ -13,6 +13,7 @@ from visual_search.kernels.plain_runs import join_run
 from visual_search.kernels.plain_tables import read_table
 
 __all__ = [
+    "RowScreen",
     "count_code_ranks",
     "count_in_dicts",
     "count_labelled_codes",
@@ -22,5 +23,4 @@ __all__ = [
     "pack_rows",
     "pair_distances",
     "read_table",
-    "screen_rows",
 ]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
 
-__all__ = ["pack_rows", "screen_rows"]
+__all__ = ["RowScreen", "pack_rows"]
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -17,7 +17,9 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _LANES = 16
 
 
-def pack_rows(rows: Float32Array, centre: Float32Array, *, threads: int | None = None) -> PackedRows:
+def pack_rows(
+    rows: Float32Array, centre: Float32Array, *, into: PackedRows | None = None, threads: int | None = None
+) -> PackedRows:
     """Int8 codes of rows less a centre, with bounds of what that loses.
 
     Parameters
@@ -25,6 +27,8 @@ def pack_rows(rows: Float32Array, centre: Float32Array, *, threads: int | None =
     rows : float32 array of shape (n, d)
         Numbers that are not finite give lengths that are not.
     centre : float32 array of shape (d,)
+    into : PackedRows, optional
+        Whose memory to use; it has room for as many rows.
     threads : int, optional
         Without the compiled kernels it is one anyway.
 
@@ -34,7 +38,7 @@ def pack_rows(rows: Float32Array, centre: Float32Array, *, threads: int | None =
     """
     del threads
     n, d = rows.shape
-    packed = PackedRows.empty(n, d)
+    packed = PackedRows.empty(n, d) if into is None else into.beginning(n)
     z = np.zeros((n, -(-d // _LANES) * _LANES), dtype=np.float32)
     z[:, :d] = rows - centre
     most = np.abs(z).max(axis=1)
@@ -71,30 +75,15 @@ def _lane_sums(terms: Float32Array) -> Float32Array:
     return lanes[:, 0]
 
 
-def screen_rows(
-    packed: PackedRows,
-    queries: CodedQueries,
-    limits: FloatArray,
-    slack: FloatArray,
-    k: int,
-    *,
-    euclidean: bool,
-    threads: int | None = None,
-    room: int | None = None,
-) -> Candidates:
-    """Rows that may be among the k nearest of each query.
+class RowScreen:
+    """Rows that may be among the k nearest of each query, of all that have been seen.
 
     The screened value is the squared distance, or minus the product. A row is left out when its lower bound is above
     the query's limit, or above the k-th least upper bound and the slack.
 
     Parameters
     ----------
-    packed : PackedRows
     queries : CodedQueries
-    limits : float64 array of shape (queries,)
-        Screened values above which no row is wanted; infinity where nothing is known.
-    slack : float64 array of shape (queries,)
-        How far the exact distance may be from the true one, in the unit of the screened value.
     k : int
     euclidean : bool
     threads : int, optional
@@ -102,39 +91,76 @@ def screen_rows(
     room : int, optional
         Candidates that are kept before a query is given up; `int8_codes.room_for` says how many otherwise. This twin
         gives up where the final candidates do not fit, the compiled one may have to before.
-
-    Returns
-    -------
-    Candidates
     """
-    del threads
-    n = packed.count
-    panels = packed.codes.reshape(-1, queries.codes.shape[1] // 4, PANEL_ROWS, 4)
-    rows = panels.transpose(0, 2, 1, 3).reshape(-1, queries.codes.shape[1])[:n].astype(np.float64)
-    half, b, error, length = (array[:n].astype(np.float64) for array in packed.arrays[1:5])
-    reach = error + queries.ratio * length
-    counts, found, bounds, full = [], [], [], []
-    for number, codes in enumerate(queries.codes):
-        dots = queries.scale[number] * (rows @ (codes.astype(np.float64) - 128))
-        errors = queries.size[number] * reach
-        lower, upper = (-dots - errors) / b, (-dots + errors) / b
-        if euclidean:
-            least, most = (squares[number] for squares in queries.squares)
-            lower = least + 2 * ((half - dots - errors) / b)
-            upper = most + 2 * ((half * (1 + 3 * growth(packed.dimension)) - dots + errors) / b)
-        limit = limits[number]
-        if k <= n:
-            limit = min(limit, float(np.partition(upper, k - 1)[k - 1]) + slack[number])
-        kept = np.flatnonzero(lower <= limit)
-        kept = kept[np.lexsort((kept, upper[kept]))]
-        full.append(len(kept) > (room or room_for(k)) // 2)
-        kept = kept[:0] if full[-1] else kept
-        counts.append(len(kept))
-        found.append(kept)
-        bounds.append(lower[kept])
-    return Candidates(
-        np.array(counts, dtype=np.int64),
-        np.concatenate(found),
-        np.concatenate(bounds),
-        np.array(full, dtype=np.bool_),
-    )
+
+    def __init__(
+        self,
+        queries: CodedQueries,
+        k: int,
+        *,
+        euclidean: bool,
+        threads: int | None = None,
+        room: int | None = None,
+    ) -> None:
+        del threads
+        self._queries = queries
+        self._k = k
+        self._euclidean = euclidean
+        self._most = (room or room_for(k)) // 2
+        self._limits = self._slack = np.zeros(len(queries.scale))
+        self._rows = np.zeros(0, dtype=np.int64)
+        self._lower = self._upper = np.zeros((len(queries.scale), 0))
+
+    def see(self, packed: PackedRows, limits: FloatArray, slack: FloatArray, *, first: int = 0) -> None:
+        """More rows.
+
+        Parameters
+        ----------
+        packed : PackedRows
+        limits : float64 array of shape (queries,)
+            Screened values above which no row is wanted; infinity where nothing is known.
+        slack : float64 array of shape (queries,)
+            How far the exact distance may be from the true one, in the unit of the screened value. Neither limits nor
+            slack fall from one call to the next.
+        first : int
+            What the first row is called, the next ones counting from it.
+        """
+        self._limits, self._slack = limits, slack
+        lower, upper = self._bounds(packed)
+        self._rows = np.concatenate((self._rows, np.arange(first, first + packed.count)))
+        self._lower = np.concatenate((self._lower, lower), axis=1)
+        self._upper = np.concatenate((self._upper, upper), axis=1)
+
+    def _bounds(self, packed: PackedRows) -> tuple[FloatArray, FloatArray]:
+        n, queries = packed.count, self._queries
+        panels = packed.codes.reshape(-1, queries.codes.shape[1] // 4, PANEL_ROWS, 4)
+        rows = panels.transpose(0, 2, 1, 3).reshape(-1, queries.codes.shape[1])[:n].astype(np.float64)
+        half, b, error, length = (array[:n].astype(np.float64) for array in packed.arrays[1:5])
+        dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - 128) @ rows.T)
+        errors = queries.size[:, None] * (error + queries.ratio * length)
+        if not self._euclidean:
+            return (-dots - errors) / b, (-dots + errors) / b
+        least, most = (squares[:, None] for squares in queries.squares)
+        above = half * (1 + 3 * growth(packed.dimension))
+        return least + 2 * ((half - dots - errors) / b), most + 2 * ((above - dots + errors) / b)
+
+    def candidates(self) -> Candidates:
+        """Of all rows that have been seen."""
+        counts, found, bounds, full = [], [], [], []
+        for lower, upper, given, slack in zip(self._lower, self._upper, self._limits, self._slack, strict=True):
+            limit = given
+            if self._k <= len(upper):
+                limit = min(given, float(np.partition(upper, self._k - 1)[self._k - 1]) + slack)
+            kept = np.flatnonzero(lower <= limit)
+            kept = kept[np.lexsort((self._rows[kept], upper[kept]))]
+            full.append(len(kept) > self._most)
+            kept = kept[:0] if full[-1] else kept
+            counts.append(len(kept))
+            found.append(self._rows[kept])
+            bounds.append(lower[kept])
+        return Candidates(
+            np.array(counts, dtype=np.int64),
+            np.concatenate(found),
+            np.concatenate(bounds),
+            np.array(full, dtype=np.bool_),
+        )

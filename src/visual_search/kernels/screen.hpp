@@ -25,8 +25,7 @@ struct Candidate {
 // What is known of one query; see `int8_codes.CodedQueries`.
 struct Question {
     const std::uint8_t* codes;
-    double scale, size, least_square, most_square, slack;
-    double limit;
+    double scale, size, least_square, most_square;
 };
 
 struct ScreenOptions {
@@ -42,34 +41,40 @@ class QueryScreen {
     QueryScreen(const Question& question, const ScreenOptions& options) : question_(question), options_(options) {}
 
     bool full() const { return full_; }
-    double limit() const { return question_.limit; }
     const std::uint8_t* codes() const { return question_.codes; }
-    std::vector<Candidate>& candidates() { return candidates_; }
+    const std::vector<Candidate>& candidates() const { return candidates_; }
+
+    // What counts for the rows that come: the value above which none is wanted, and how far exact and true values may be
+    // apart. Neither falls while rows come, so that what was left out before would be left out now.
+    void allow(double limit, double slack) {
+        slack_ = slack;
+        limit_ = std::min(limit, kth_ + slack);
+    }
 
     void thresholds(float& alpha, float& beta, float& gamma) const {
         constexpr double lowered = 0x1p-20;
         const double parts = options_.euclidean ? 2 : 1;
         const double least = options_.euclidean ? question_.least_square : 0;
-        const double free = -(question_.limit - least) / (parts * question_.scale);
+        const double free = -(limit_ - least) / (parts * question_.scale);
         alpha = options_.euclidean ? static_cast<float>((1 - lowered) / question_.scale) : 0;
         beta = full_ ? std::numeric_limits<float>::infinity() : static_cast<float>(free - lowered * std::fabs(free));
         gamma = static_cast<float>(-(1 + lowered) * question_.size / question_.scale);
     }
 
-    // A row that may belong; true where the limit fell.
-    bool see(const PackedRows& rows, std::size_t row, std::int32_t product) {
+    // A row that may belong, to be called `number`; true where the limit fell.
+    bool see(const PackedRows& rows, std::size_t row, std::int32_t product, std::int64_t number) {
         const double half = rows.half_square[row], b = rows.inverse[row];
         const double reach = rows.error[row] + options_.ratio * rows.length[row];
         const double dot = question_.scale * product, error = question_.size * reach;
-        Candidate found{std::int64_t(row), (-dot - error) / b, (-dot + error) / b};
+        Candidate found{number, (-dot - error) / b, (-dot + error) / b};
         if (options_.euclidean) {
             found.lower = question_.least_square + 2 * ((half - dot - error) / b);
             found.upper = question_.most_square + 2 * ((half * (1 + 3 * options_.growth) - dot + error) / b);
         }
-        if (!(found.lower <= question_.limit)) return false;
+        if (!(found.lower <= limit_)) return false;
         candidates_.push_back(found);
         const bool fell = lower_limit(found.upper);
-        if (candidates_.size() >= options_.room) make_room();
+        if (candidates_.size() >= enough_) make_room();
         return fell || full_;
     }
 
@@ -86,7 +91,7 @@ class QueryScreen {
     bool lower_limit(double upper) {
         if (!(upper < kth_)) return false;
         uppers_.push_back(upper);
-        return uppers_.size() >= options_.k + std::max<std::size_t>(8, options_.k / 4) && part_uppers();
+        return uppers_.size() >= options_.k + std::max<std::size_t>(8, options_.k / 2) && part_uppers();
     }
 
     bool part_uppers() {
@@ -94,22 +99,23 @@ class QueryScreen {
         std::nth_element(uppers_.begin(), uppers_.begin() + std::ptrdiff_t(options_.k - 1), uppers_.end());
         uppers_.resize(options_.k);
         kth_ = uppers_.back();
-        const double most = kth_ + question_.slack;
-        if (!(most < question_.limit)) return false;
-        question_.limit = most;
+        const double most = kth_ + slack_;
+        if (!(most < limit_)) return false;
+        limit_ = most;
         return true;
     }
 
     void drop() {
-        const auto beyond = [this](const Candidate& one) { return !(one.lower <= question_.limit); };
+        const auto beyond = [this](const Candidate& one) { return !(one.lower <= limit_); };
         candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), beyond), candidates_.end());
     }
 
-    // More than half of the room still taken: another way is better for this query.
+    // Often enough that memory stays small. More than half of the room still taken: another way is better for this query.
     void make_room() {
         drop();
         full_ = candidates_.size() > options_.room / 2;
         if (full_) candidates_ = {};
+        enough_ = std::min(options_.room, std::max(enough_, 2 * candidates_.size()));
     }
 
     Question question_;
@@ -117,11 +123,14 @@ class QueryScreen {
     std::vector<Candidate> candidates_;
     std::vector<double> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();
+    double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
+    std::size_t enough_ = std::min(options_.room, 4 * options_.k + 64);
     bool full_ = false;
 };
 
-// All rows against the questions. Rows are taken in portions that stay in the second cache while every query sees them.
-inline void screen_rows(const PackedRows& rows, std::vector<QueryScreen>& screens, double ratio, Processor wanted) {
+// All rows, the first of them called `first`, against the questions. Rows are taken in portions that stay in the second cache while every query sees them.
+inline void screen_rows(const PackedRows& rows, std::int64_t first, std::vector<QueryScreen>& screens, double ratio,
+                        Processor wanted) {
     constexpr std::size_t portion_bytes = 1 << 18;
     const TileKernel kernel = tile_kernel(wanted);
     const std::size_t panels = (rows.count + panel_rows - 1) / panel_rows;
@@ -147,14 +156,13 @@ inline void screen_rows(const PackedRows& rows, std::vector<QueryScreen>& screen
                     for (std::uint32_t left = reached.rows[i]; left != 0 && !screen.full(); left &= left - 1) {
                         const auto r = static_cast<std::size_t>(__builtin_ctz(left));
                         const std::size_t row = panel * panel_rows + r;
-                        if (row < rows.count) fell |= screen.see(rows, row, reached.products[i][r]);
+                        if (row < rows.count) fell |= screen.see(rows, row, reached.products[i][r], first + std::int64_t(row));
                     }
                     if (fell) screen.thresholds(tile.alpha[i], tile.beta[i], tile.gamma[i]);
                 }
             }
         }
     }
-    for (QueryScreen& screen : screens) screen.finish();
 }
 
 }  // namespace kernels

@@ -111,7 +111,9 @@ def _packed(kernels: ModuleType) -> tuple[Any, Any]:
 def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     packed = kernels.pack_rows(_LINE, np.zeros(2, dtype=np.float32))
     queries = code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]))
-    found = kernels.screen_rows(packed, queries, np.full(2, 1.5), np.zeros(2), 2, euclidean=True)
+    screen = kernels.RowScreen(queries, 2, euclidean=True)
+    screen.see(packed, np.full(2, 1.5), np.zeros(2))
+    found = screen.candidates()
     first, second = (set(rows.tolist()) for rows in np.split(found.rows, [found.counts[0]]))
     return (first >= {40, 41}, second >= {2, 3, 4}, len(found.rows) < 100, found.full), (
         True,
@@ -124,7 +126,7 @@ def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
 def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
     # One list as it falls, one in disorder with whole numbers, and an item that is not there.
     lists = [{"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 1, "b": 3, "c": 1, "d": 2.0}, {}]
-    found = kernels.count_in_dicts(lists, np.array([0, 2, 4, 5]), ["c", "a", "d", "c", "a"])
+    found = kernels.count_in_dicts(lists, np.array([0, 2, 4, 5]), ["c", "a", "d", "c", "a"], texts=True)
     above, tied = _columns([1, 0, 1, 2, 0], [2, 1, 1, 2, 0])
     right = DictHits(np.array([0.25, 0.5, 2, 1]), above, tied, np.array([True, True, False]))
     # NaN, of the item that is not there, equals nothing.
@@ -152,7 +154,7 @@ QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "pack_rows": _packed,
     "pair_distances": _pairs,
     "read_table": _table,
-    "screen_rows": _nearest,
+    "RowScreen": _nearest,
 }
 
 

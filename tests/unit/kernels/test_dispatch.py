@@ -73,11 +73,16 @@ def test_a_kernel_that_answers_wrongly_is_found_out(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     right = getattr(compiled, name)
+    screen = compiled.RowScreen
 
     def wrong(*arguments: Any, **options: Any) -> Any:
         answer = right(*arguments, **options)
         if isinstance(answer, np.ndarray):
             return answer + 1
+        if isinstance(answer, screen):
+            found = dataclasses.replace(answer.candidates(), full=np.ones(2, dtype=np.bool_))
+            monkeypatch.setattr(answer, "candidates", lambda: found)
+            return answer
         field = dataclasses.fields(getattr(answer, "hits", answer))[-1].name
         target = getattr(answer, "hits", answer)
         changed = dataclasses.replace(target, **{field: getattr(target, field) + 1})
