@@ -225,6 +225,7 @@ def report(out: Path, found: Sweep, choice: Choice, sections: Sequence[Section])
         out / "report.html",
         title="Spellings of words",
         sections=[first, choice_section(choice, found), *others],
+        cases=0,  # words have no pictures to be shown
     )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["front_panel", "ladder_roles"]
 
 _SERIES = 8
+_TICKS = 6  # more would run into each other
 _SCALES = {"s": (1000.0, "ms"), "bytes": (1e-6, "MB"), "queries/s": (1.0, "queries/s")}
 
 
@@ -99,15 +100,18 @@ def front_panel(front: Front, *, key: str, target: float | None = None, chosen: 
 
 
 def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
-    """Ticks at 1, 2 and 5 of each power of ten inside, and a height that lets the values be told apart."""
+    """Ticks at 1, 2 and 5 of each power of ten inside, or at 1 alone, and a height that tells values apart."""
     if min(xs) > 0 and max(xs) > min(xs):
         first, last = min(xs), max(xs)
         margin = (last / first) ** 0.06
         axes.set_xscale("log")
         axes.set_xlim(first / margin, last * margin)
         powers = range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
-        every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-        inside = [tick for tick in every if first / margin <= tick <= last * margin]
+        for steps in ((1, 2, 5), (1,)):
+            every = [step * 10.0**power for power in powers for step in steps]
+            inside = [tick for tick in every if first / margin <= tick <= last * margin]
+            if len(inside) <= _TICKS:
+                break
         axes.set_xticks(inside, [f"{tick:,g}" for tick in inside])
         axes.minorticks_off()
     lowest, highest = min(ys), max(ys)

@@ -46,7 +46,6 @@ def recall_section(
     body = render_part(
         "recall_section.html.j2",
         lines=[*summary_lines(table, threshold=threshold), *table.notes],
-        truth=table.truth.label(),
         rows=shown,
     )
     return Section(anchor, title, body)

@@ -56,6 +56,14 @@ def test_the_figure_has_a_mark_for_each_setting_the_target_and_the_chosen() -> N
     assert plain == str(front_panel(front, key="x"))
 
 
+def test_ticks_of_a_wide_range_stay_apart() -> None:
+    few = str(front_panel(pareto_front(simulated_sweep([0.7, 0.8, 0.9])), key="x"))
+    assert all(f">{tick}</text>" in few for tick in ("1", "2"))
+    many = str(front_panel(pareto_front(simulated_sweep([0.7 + 0.02 * step for step in range(12)])), key="x"))
+    assert all(f">{tick}</text>" in many for tick in ("1", "10", "100", "1,000"))
+    assert ">200</text>" not in many
+
+
 def test_without_a_certified_setting_or_costs_the_section_says_so() -> None:
     sweep = simulated_sweep([0.93, 0.955], queries=300, costs=False)
     choice = choose(sweep, target_recall=0.99)
@@ -96,4 +104,6 @@ def test_the_worst_queries_stand_with_what_they_miss(
     assert cells[:3] == ["0.333", "1", "2"]
     assert f"{truth.ids[3, 1]} (rank 2)" in cells[-1]
     assert f"{truth.ids[3, 2]} (rank 3)" in cells[-1]
-    assert "0.867" in page.one("ul", "leak-words").text
+    text = page.one("ul", "leak-words").text
+    assert "0.867" in text
+    assert truth.label() in text
