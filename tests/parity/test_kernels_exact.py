@@ -77,7 +77,7 @@ def bounds_hold(
     packed: PackedRows, coded: CodedQueries, truth: Array, rows: Array, counts: Array, limits: Array, k: int
 ) -> None:
     """No row of the k nearest within the limit is left out."""
-    assert coded.ratio < 1
+    assert (coded.ratio < 1).all()
     for number, found in enumerate(np.split(rows, np.cumsum(counts)[:-1])):
         mine = truth[number]
         kth = np.partition(mine, min(k, packed.count) - 1)[min(k, packed.count) - 1]

@@ -80,17 +80,20 @@ class NearestSoFar:
         """What the queries named in the pairs would have; nothing is changed."""
         queries, begins, counts = np.unique(pairs.query_of, return_index=True, return_counts=True)
         width = self.distances.shape[1]
-        wide = int(counts.max(initial=0))
-        distances = np.full((len(queries), width + wide), np.inf)
-        rows = np.full((len(queries), width + wide), -1, dtype=np.int64)
-        distances[:, :width], rows[:, :width] = self.distances[queries], self.rows[queries]
+        known = int((self.rows[queries] >= 0).sum(axis=1).max(initial=0))
+        filled = known + int(counts.max(initial=0))
+        wide = max(filled, width)
+        distances = np.full((len(queries), wide), np.inf)
+        rows = np.full((len(queries), wide), -1, dtype=np.int64)
+        distances[:, :known], rows[:, :known] = self.distances[queries, :known], self.rows[queries, :known]
         local = np.repeat(np.arange(len(queries)), counts)
-        place = width + np.arange(len(pairs.query_of)) - np.repeat(begins, counts)
+        place = known + np.arange(len(pairs.query_of)) - np.repeat(begins, counts)
         distances[local, place], rows[local, place] = pairs.distances, pairs.rows
-        order = np.lexsort((rows, distances), axis=1)
-        distances, rows = (np.take_along_axis(kept, order, axis=1) for kept in (distances, rows))
+        order = _order(distances[:, :filled], rows[:, :filled])
+        distances[:, :filled] = np.take_along_axis(distances[:, :filled], order, axis=1)
+        rows[:, :filled] = np.take_along_axis(rows[:, :filled], order, axis=1)
         dropped = self.dropped[queries]
-        if wide:
+        if wide > width:
             dropped = np.minimum(dropped, distances[:, width])
         distances, rows = distances[:, :width], rows[:, :width]
         further = distances > distances[:, [self.k - 1]]
@@ -123,3 +126,14 @@ class NearestSoFar:
             ties_capped=self.dropped == self.kth,
             evaluations=self.evaluations,
         )
+
+
+def _order(distances: FloatArray, rows: Int64Array) -> Int64Array:
+    """By distance and then row, each query for itself; the slower sort by both only where distances are equal."""
+    order = np.argsort(distances, axis=1)
+    sorted_distances = np.take_along_axis(distances, order, axis=1)
+    equal = (sorted_distances[:, 1:] == sorted_distances[:, :-1]) & (sorted_distances[:, 1:] < np.inf)
+    tied = np.flatnonzero(equal.any(axis=1))
+    if len(tied):
+        order[tied] = np.lexsort((rows[tied], distances[tied]), axis=1)
+    return order

@@ -137,7 +137,6 @@ class RowScreen:
         facts: npt.NDArray[np.float64],
         k: int,
         euclidean: bool,
-        ratio: float,
         growth: float,
         room: int,
         first: int,

@@ -126,7 +126,7 @@ class RowScreen:
         room: int | None = None,
         processor: int | None = None,
     ) -> None:
-        facts = np.stack((queries.scale, queries.size, *queries.squares), axis=1)
+        facts = np.stack((queries.scale, queries.size, *queries.squares, queries.ratio), axis=1)
         count = max(min(threads or thread_count(), len(facts)), 1)
         self._processor = best_processor() if processor is None else processor
         self._ends = [len(facts) * part // count for part in range(count + 1)]
@@ -136,7 +136,6 @@ class RowScreen:
                 facts,
                 k,
                 euclidean,
-                queries.ratio,
                 growth(queries.dimension),
                 room or room_for(k),
                 *span,

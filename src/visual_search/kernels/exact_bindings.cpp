@@ -73,13 +73,13 @@ class RowScreen {
               std::size_t last)
         : codes_(std::move(codes)), options_(options) {
         const bool sound = codes_.shape(1) % 4 == 0 && codes_.shape(1) > 0 && codes_.shape(0) == facts.shape(0) &&
-                           facts.shape(1) == 4 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
+                           facts.shape(1) == 5 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
                            options.room > 1;
         if (!sound) throw std::invalid_argument("the parts of queries do not fit");
         screens_.reserve(last - first);
         for (std::size_t q = first; q < last; ++q) {
-            const double* const fact = facts.data() + 4 * q;
-            screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), fact[0], fact[1], fact[2], fact[3]},
+            const double* const fact = facts.data() + 5 * q;
+            screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), fact[0], fact[1], fact[2], fact[3], fact[4]},
                                   options_);
         }
     }
@@ -97,7 +97,7 @@ class RowScreen {
         if (!sound) throw std::invalid_argument("packed rows and queries do not fit");
         const nb::gil_scoped_release unlocked;
         for (std::size_t q = 0; q < screens_.size(); ++q) screens_[q].allow(allowed(q, 0), allowed(q, 1));
-        screen_rows(rows, first, screens_, options_.ratio, static_cast<Processor>(processor_number));
+        screen_rows(rows, first, screens_, options_, static_cast<Processor>(processor_number));
     }
 
     // (how many each, rows, lower bounds, where there was no room).
@@ -128,9 +128,9 @@ class RowScreen {
 };
 
 void make_row_screen(RowScreen* place, InMatrix<std::uint8_t> codes, InMatrix<double> facts, std::size_t k,
-                     bool euclidean, double ratio, double growth, std::size_t room, std::size_t first,
+                     bool euclidean, double growth, std::size_t room, std::size_t first,
                      std::size_t last) {
-    new (place) RowScreen(std::move(codes), std::move(facts), {k, euclidean, ratio, growth, room}, first, last);
+    new (place) RowScreen(std::move(codes), std::move(facts), {k, euclidean, growth, room}, first, last);
 }
 
 template <class T>
@@ -151,7 +151,7 @@ void bind_exact(nb::module_& module) {
                "processor"_a, "codes"_a.noconvert(), "half_square"_a.noconvert(), "inverse"_a.noconvert(), "error"_a.noconvert(),
                "length"_a.noconvert(), "bias"_a.noconvert());
     nb::class_<RowScreen>(module, "RowScreen")
-        .def("__init__", &make_row_screen, "codes"_a.noconvert(), "facts"_a.noconvert(), "k"_a, "euclidean"_a, "ratio"_a,
+        .def("__init__", &make_row_screen, "codes"_a.noconvert(), "facts"_a.noconvert(), "k"_a, "euclidean"_a,
              "growth"_a, "room"_a, "first"_a, "last"_a)
         .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert(), "processor"_a)
         .def("candidates", &RowScreen::candidates);

@@ -98,8 +98,8 @@ class CodedQueries:
         |i / b|, not below.
     squares : float64 arrays of shape (queries,)
         |q|^2, not above and not below.
-    ratio : float
-        Not below |e| / size of any query.
+    ratio : float64 array of shape (queries,)
+        |e| / size, not below.
     """
 
     dimension: int
@@ -107,7 +107,7 @@ class CodedQueries:
     scale: FloatArray
     size: FloatArray
     squares: tuple[FloatArray, FloatArray]
-    ratio: float
+    ratio: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,8 @@ class Candidates:
     ----------
     counts : int64 array of shape (queries,)
     rows : int64 array of shape (counts.sum(),)
-        Of the first query, of the second, ...; by rising upper bound of the screened value and then by row.
+        Of the first query, of the second, ...; of each first the k with the least upper bounds of the screened value,
+        ties by row, then the others; both in the order of rows.
     lower : float64 array of shape (counts.sum(),)
         Lower bounds of the screened value: squared distance, or minus the product.
     full : bool array of shape (queries,)
@@ -145,7 +146,7 @@ def code_queries(queries: FloatArray) -> CodedQueries:
     """Codes of float64 queries.
 
     >>> coded = code_queries(np.array([[127.0, -63.4]]))
-    >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio < 0.4 / 141)
+    >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio[0] < 0.4 / 141)
     ([255, 65, 128, 128], [1.0], True)
     """
     most = np.abs(queries).max(axis=1)
@@ -158,6 +159,6 @@ def code_queries(queries: FloatArray) -> CodedQueries:
     size = np.sqrt(np.einsum("ij,ij->i", whole, whole)) * scale * (1 + _SLACK)
     rest = queries - whole * scale[:, None]
     error = np.sqrt(np.einsum("ij,ij->i", rest, rest)) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
-    ratio = float(np.max(error / np.where(size > 0, size, 1), initial=0.0))
+    ratio = error / np.where(size > 0, size, 1)
     own = squares * (1 - _SLACK), squares * (1 + _SLACK)
     return CodedQueries(queries.shape[1], codes, scale, size, own, ratio)

@@ -97,7 +97,11 @@ VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metri
     for (std::size_t at = 0; at < order.size(); ++at) {
         if (at + ahead < order.size()) {
             const T* const soon = pairs.gallery + std::size_t(pairs.rows[order[at + ahead]]) * pairs.d;
-            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) __builtin_prefetch(soon + i);
+            const T* const query = pairs.queries + std::size_t(pairs.query_of[order[at + ahead]]) * pairs.d;
+            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) {
+                __builtin_prefetch(soon + i);
+                __builtin_prefetch(query + i);
+            }
         }
         const std::uint32_t i = order[at];
         pairs.distances[i] = distance_in(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,

@@ -137,7 +137,7 @@ class RowScreen:
         rows = panels.transpose(0, 2, 1, 3).reshape(-1, queries.codes.shape[1])[:n].astype(np.float64)
         half, b, error, length = (array[:n].astype(np.float64) for array in packed.arrays[1:5])
         dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - 128) @ rows.T)
-        errors = queries.size[:, None] * (error + queries.ratio * length)
+        errors = queries.size[:, None] * (error + queries.ratio[:, None] * length)
         if not self._euclidean:
             return (-dots - errors) / b, (-dots + errors) / b
         least, most = (squares[:, None] for squares in queries.squares)
@@ -152,7 +152,8 @@ class RowScreen:
             if self._k <= len(upper):
                 limit = min(given, float(np.partition(upper, self._k - 1)[self._k - 1]) + slack)
             kept = np.flatnonzero(lower <= limit)
-            kept = kept[np.lexsort((self._rows[kept], upper[kept]))]
+            ranked = np.lexsort((self._rows[kept], upper[kept]))
+            kept = kept[np.concatenate((np.sort(ranked[: self._k]), np.sort(ranked[self._k :])))]
             full.append(len(kept) > self._most)
             kept = kept[:0] if full[-1] else kept
             counts.append(len(kept))

@@ -13,12 +13,11 @@ namespace kernels {
 
 constexpr std::size_t tile_queries = 8;
 
-// A row may belong to the answer of a query when  <i_q, i_x> >= alpha half_square + beta inverse + gamma reach,
-// reach = error + ratio length. Each is lowered beforehand by more than float32 can err.
+// A row may belong to the answer of a query when  <i_q, i_x> >= alpha half_square + beta inverse + gamma error
+// + delta length. Each is lowered beforehand by more than float32 can err.
 struct Tile {
     const std::uint8_t* codes[tile_queries];  // i_q + 128
-    float alpha[tile_queries], beta[tile_queries], gamma[tile_queries];
-    float ratio;
+    float alpha[tile_queries], beta[tile_queries], gamma[tile_queries], delta[tile_queries];
 };
 
 struct Reached {
@@ -28,10 +27,28 @@ struct Reached {
 
 using TileKernel = bool (*)(const PackedRows&, std::size_t panel, const Tile&, Reached&);
 
+// Which rows reach their thresholds, from products that are known.
+inline bool mark_anywhere(const PackedRows& rows, std::size_t panel, const Tile& tile, Reached& reached) {
+    const std::size_t first = panel * panel_rows;
+    std::uint32_t any = 0;
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        std::uint32_t mask = 0;
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+            const float reach = tile.gamma[q] * rows.error[first + r] + tile.delta[q] * rows.length[first + r];
+            const float threshold =
+                tile.alpha[q] * rows.half_square[first + r] + (tile.beta[q] * rows.inverse[first + r] + reach);
+            // Not "reaches": a threshold that left the range of float32 and is no number must not exclude anything.
+            mask |= std::uint32_t(!(float(reached.products[q][r]) < threshold)) << r;
+        }
+        reached.rows[q] = mask;
+        any |= mask;
+    }
+    return any != 0;
+}
+
 inline bool tile_anywhere(const PackedRows& rows, std::size_t panel, const Tile& tile, Reached& reached) {
     const std::int8_t* const codes = rows.codes + panel * rows.groups * 4 * panel_rows;
     const std::size_t first = panel * panel_rows;
-    std::uint32_t any = 0;
     for (std::size_t q = 0; q < tile_queries; ++q) {
         std::int32_t* const products = reached.products[q];
         std::memcpy(products, rows.bias + first, sizeof reached.products[q]);
@@ -43,21 +60,54 @@ inline bool tile_anywhere(const PackedRows& rows, std::size_t panel, const Tile&
                                four[4 * r + 3] * mine[3];
             }
         }
-        std::uint32_t mask = 0;
-        for (std::size_t r = 0; r < panel_rows; ++r) {
-            const float reach = rows.error[first + r] + tile.ratio * rows.length[first + r];
-            const float threshold =
-                tile.alpha[q] * rows.half_square[first + r] + (tile.beta[q] * rows.inverse[first + r] + tile.gamma[q] * reach);
-            // Not "reaches": a threshold that left the range of float32 and is no number must not exclude anything.
-            mask |= std::uint32_t(!(float(products[r]) < threshold)) << r;
-        }
-        reached.rows[q] = mask;
-        any |= mask;
+    }
+    return mark_anywhere(rows, panel, tile, reached);
+}
+
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+
+__attribute__((always_inline, target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline bool mark_by_avx512(
+    const PackedRows& rows, std::size_t first, const Tile& tile, const __m512i* low, const __m512i* high,
+    std::uint32_t* marks) {
+    const __m512 low_half = _mm512_loadu_ps(rows.half_square + first);
+    const __m512 high_half = _mm512_loadu_ps(rows.half_square + first + 16);
+    const __m512 low_inverse = _mm512_loadu_ps(rows.inverse + first);
+    const __m512 high_inverse = _mm512_loadu_ps(rows.inverse + first + 16);
+    const __m512 low_error = _mm512_loadu_ps(rows.error + first);
+    const __m512 high_error = _mm512_loadu_ps(rows.error + first + 16);
+    const __m512 low_length = _mm512_loadu_ps(rows.length + first);
+    const __m512 high_length = _mm512_loadu_ps(rows.length + first + 16);
+    std::uint32_t any = 0;
+#pragma GCC unroll 8
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        const __m512 alpha = _mm512_set1_ps(tile.alpha[q]);
+        const __m512 beta = _mm512_set1_ps(tile.beta[q]);
+        const __m512 gamma = _mm512_set1_ps(tile.gamma[q]);
+        const __m512 delta = _mm512_set1_ps(tile.delta[q]);
+        const __m512 low_reach = _mm512_fmadd_ps(gamma, low_error, _mm512_mul_ps(delta, low_length));
+        const __m512 high_reach = _mm512_fmadd_ps(gamma, high_error, _mm512_mul_ps(delta, high_length));
+        const __m512 low_threshold =
+            _mm512_fmadd_ps(alpha, low_half, _mm512_fmadd_ps(beta, low_inverse, low_reach));
+        const __m512 high_threshold =
+            _mm512_fmadd_ps(alpha, high_half, _mm512_fmadd_ps(beta, high_inverse, high_reach));
+        const std::uint32_t low_mask = _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(low[q]), low_threshold, _CMP_NLT_UQ);
+        const std::uint32_t high_mask = _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(high[q]), high_threshold, _CMP_NLT_UQ);
+        marks[q] = low_mask | high_mask << 16;
+        any |= marks[q];
     }
     return any != 0;
 }
 
-#ifdef VISUAL_SEARCH_X86_DISPATCH
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline bool mark_by_vnni(
+    const PackedRows& rows, std::size_t panel, const Tile& tile, Reached& reached) {
+    __m512i low[tile_queries], high[tile_queries];
+#pragma GCC unroll 8
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        low[q] = _mm512_loadu_si512(reached.products[q]);
+        high[q] = _mm512_loadu_si512(reached.products[q] + 16);
+    }
+    return mark_by_avx512(rows, panel * panel_rows, tile, low, high, reached.rows);
+}
 
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline bool tile_by_vnni(
     const PackedRows& rows, std::size_t panel, const Tile& tile, Reached& reached) {
@@ -83,31 +133,7 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline 
             high[q] = _mm512_dpbusd_epi32(high[q], code, high_rows);
         }
     }
-    const __m512 ratio = _mm512_set1_ps(tile.ratio);
-    const __m512 low_half = _mm512_loadu_ps(rows.half_square + first);
-    const __m512 high_half = _mm512_loadu_ps(rows.half_square + first + 16);
-    const __m512 low_inverse = _mm512_loadu_ps(rows.inverse + first);
-    const __m512 high_inverse = _mm512_loadu_ps(rows.inverse + first + 16);
-    const __m512 low_reach =
-        _mm512_fmadd_ps(ratio, _mm512_loadu_ps(rows.length + first), _mm512_loadu_ps(rows.error + first));
-    const __m512 high_reach =
-        _mm512_fmadd_ps(ratio, _mm512_loadu_ps(rows.length + first + 16), _mm512_loadu_ps(rows.error + first + 16));
-    std::uint32_t any = 0;
-#pragma GCC unroll 8
-    for (std::size_t q = 0; q < tile_queries; ++q) {
-        const __m512 alpha = _mm512_set1_ps(tile.alpha[q]);
-        const __m512 beta = _mm512_set1_ps(tile.beta[q]);
-        const __m512 gamma = _mm512_set1_ps(tile.gamma[q]);
-        const __m512 low_threshold =
-            _mm512_fmadd_ps(alpha, low_half, _mm512_fmadd_ps(beta, low_inverse, _mm512_mul_ps(gamma, low_reach)));
-        const __m512 high_threshold =
-            _mm512_fmadd_ps(alpha, high_half, _mm512_fmadd_ps(beta, high_inverse, _mm512_mul_ps(gamma, high_reach)));
-        const std::uint32_t low_mask = _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(low[q]), low_threshold, _CMP_NLT_UQ);
-        const std::uint32_t high_mask = _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(high[q]), high_threshold, _CMP_NLT_UQ);
-        reached.rows[q] = low_mask | high_mask << 16;
-        any |= reached.rows[q];
-    }
-    if (any == 0) return false;
+    if (!mark_by_avx512(rows, first, tile, low, high, reached.rows)) return false;
 #pragma GCC unroll 8
     for (std::size_t q = 0; q < tile_queries; ++q) {
         _mm512_storeu_si512(reached.products[q], low[q]);
@@ -116,10 +142,34 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline 
     return true;
 }
 
+__attribute__((target("avx2,fma"))) inline bool mark_by_avx2(const PackedRows& rows, std::size_t panel, const Tile& tile,
+                                                             Reached& reached) {
+    const std::size_t first = panel * panel_rows;
+    std::uint32_t any = 0;
+    for (std::size_t q = 0; q < tile_queries; ++q) reached.rows[q] = 0;
+    for (std::size_t part = 0; part < panel_rows; part += 8) {
+        const std::size_t at = first + part;
+        const __m256 half = _mm256_loadu_ps(rows.half_square + at), inverse = _mm256_loadu_ps(rows.inverse + at);
+        const __m256 error = _mm256_loadu_ps(rows.error + at), length = _mm256_loadu_ps(rows.length + at);
+        for (std::size_t q = 0; q < tile_queries; ++q) {
+            const __m256 reach = _mm256_fmadd_ps(_mm256_set1_ps(tile.gamma[q]), error,
+                                                 _mm256_mul_ps(_mm256_set1_ps(tile.delta[q]), length));
+            const __m256 threshold = _mm256_fmadd_ps(_mm256_set1_ps(tile.alpha[q]), half,
+                                                     _mm256_fmadd_ps(_mm256_set1_ps(tile.beta[q]), inverse, reach));
+            const __m256 product = _mm256_cvtepi32_ps(
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reached.products[q] + part)));
+            const auto mask = static_cast<std::uint32_t>(
+                _mm256_movemask_ps(_mm256_cmp_ps(product, threshold, _CMP_NLT_UQ)));
+            reached.rows[q] |= mask << part;
+            any |= mask;
+        }
+    }
+    return any != 0;
+}
+
 // 16 rows and 4 queries at a time; |i_x| times i_q with the sign of i_x cannot leave 16 bits: 2 x 127 x 127.
 __attribute__((target("avx2,fma"))) inline bool tile_by_avx2(const PackedRows& rows, std::size_t panel, const Tile& tile,
                                                              Reached& reached) {
-    const std::size_t first = panel * panel_rows;
     const __m256i ones = _mm256_set1_epi16(1);
     constexpr std::size_t some = 4;
     for (std::size_t part = 0; part < panel_rows; part += 16) {
@@ -151,37 +201,23 @@ __attribute__((target("avx2,fma"))) inline bool tile_by_avx2(const PackedRows& r
             }
         }
     }
-    std::uint32_t any = 0;
-    const __m256 ratio = _mm256_set1_ps(tile.ratio);
-    for (std::size_t q = 0; q < tile_queries; ++q) reached.rows[q] = 0;
-    for (std::size_t part = 0; part < panel_rows; part += 8) {
-        const std::size_t at = first + part;
-        const __m256 half = _mm256_loadu_ps(rows.half_square + at), inverse = _mm256_loadu_ps(rows.inverse + at);
-        const __m256 reach = _mm256_fmadd_ps(ratio, _mm256_loadu_ps(rows.length + at), _mm256_loadu_ps(rows.error + at));
-        for (std::size_t q = 0; q < tile_queries; ++q) {
-            const __m256 threshold = _mm256_fmadd_ps(
-                _mm256_set1_ps(tile.alpha[q]), half,
-                _mm256_fmadd_ps(_mm256_set1_ps(tile.beta[q]), inverse, _mm256_mul_ps(_mm256_set1_ps(tile.gamma[q]), reach)));
-            const __m256 product = _mm256_cvtepi32_ps(
-                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(reached.products[q] + part)));
-            const auto mask = static_cast<std::uint32_t>(
-                _mm256_movemask_ps(_mm256_cmp_ps(product, threshold, _CMP_NLT_UQ)));
-            reached.rows[q] |= mask << part;
-            any |= mask;
-        }
-    }
-    return any != 0;
+    return mark_by_avx2(rows, panel, tile, reached);
 }
 
 #endif
 
-inline TileKernel tile_kernel(Processor wanted) {
+struct TileKernels {
+    TileKernel products;  // and marks
+    TileKernel marks;     // of products that are there
+};
+
+inline TileKernels tile_kernels(Processor wanted) {
 #ifdef VISUAL_SEARCH_X86_DISPATCH
-    if (wanted == Processor::avx512vnni) return tile_by_vnni;
-    if (wanted == Processor::avx2) return tile_by_avx2;
+    if (wanted == Processor::avx512vnni) return {tile_by_vnni, mark_by_vnni};
+    if (wanted == Processor::avx2) return {tile_by_avx2, mark_by_avx2};
 #endif
     (void)wanted;
-    return tile_anywhere;
+    return {tile_anywhere, mark_anywhere};
 }
 
 }  // namespace kernels
