@@ -179,6 +179,9 @@ def _record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
     prints = record.get("fingerprints") or {}
     metric = (record.get("index") or {}).get("metric")
     parts = {part: prints.get(part) for part in ("gallery", "queries", "relevance", "exclusions")}
+    if prints.get("query_pictures") is not None:
+        # Results without pictures, or from before these were looked at, have nothing to be asked of them.
+        parts["query_pictures"] = prints["query_pictures"]
     return parts | {"metric": metric, "ties": record.get("ties"), "preset": record.get("preset")}
 
 

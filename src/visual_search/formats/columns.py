@@ -58,10 +58,15 @@ class ColumnTable:
         return name in self._table.column_names
 
     def _column(self, name: str) -> Any:
+        import pyarrow as pa
+
         if name not in self:
             there = ", ".join(map(repr, self._table.column_names))
             raise InputError(f"{self._what}: no column {name!r}; there are {there}; say which one is meant")
         column = self._table.column(name)
+        if pa.types.is_dictionary(column.type):
+            # An entry of the dictionary may itself be null, which its codes do not tell.
+            column = column.cast(column.type.value_type)
         if column.null_count:
             rows = [row for row, valid in enumerate(column.is_valid().to_pylist()) if not valid]
             raise InputError(
@@ -81,8 +86,6 @@ class ColumnTable:
         import pyarrow as pa
 
         column = self._column(name)
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
         kind = column.type
         text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
         if pa.types.is_null(kind):  # no rows at all
@@ -159,5 +162,5 @@ def _from_mapping(source: Mapping[Any, Any], what: str) -> Any:
     try:
         columns = {str(name): pa.array(values) for name, values in source.items()}
         return pa.table(columns)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
         raise InputError(f"{what}: the columns do not make a table ({error})") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -197,7 +198,9 @@ def _by_row_numbers(relevance: Relevance, path: Path) -> Relevance:
 
 def _read_groups(path: Path, queries: Sequence[Any]) -> Mapping[Any, str]:
     text = path.read_text("utf-8")
-    rows = [row for row in csv.reader(text.splitlines(), delimiter="\t" if "\t" in text else ",") if row]
+    rows = [
+        row for row in csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in text else ",") if row
+    ]
     if wrong := [number for number, row in enumerate(rows, start=1) if len(row) != 2]:
         raise FileFormatError(f"{path}: line {wrong[0]} has not two columns (query, group)")
     by_text = {str(query): query for query in queries}
