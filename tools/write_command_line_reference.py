@@ -15,7 +15,8 @@ HEAD = """\
 # Command line
 
 Every verb has `--help` with an example, and `--json` for programs. Exit codes: 0 done, 1 a check failed, 2 wrong use
-(the message says what came, what is allowed and how to mend it).
+(the message says what came, what is allowed and how to mend it), 70 a fault of the program itself. With `--json`
+either of the last two prints one object, `{"error": {"verb", "type", "message"}}`.
 """
 
 

@@ -52,7 +52,7 @@ def test_what_comparing_every_pair_counts(
     lists, offsets, items = question
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain_dicts, "_BLOCK_SCORES", block)
-        found = kernels.count_in_dicts(lists, np.array(offsets, dtype=np.int64), items)
+        found = kernels.count_in_dicts(lists, np.array(offsets, dtype=np.int64), items, texts=True)
     score, above, tied, shared = counted(lists, offsets, items)
     assert [None if np.isnan(value) else value for value in found.score.tolist()] == score
     assert found.above.tolist() == above
@@ -73,7 +73,7 @@ def test_what_comparing_every_pair_counts(
     ids=["ordered", "no dictionary", "numpy numbers", "fractions"],
 )
 def test_other_mappings_and_numbers(kernels: ModuleType, mine: Mapping[str, Any]) -> None:
-    found = kernels.count_in_dicts([mine], np.array([0, 2]), ["b", "x"])
+    found = kernels.count_in_dicts([mine], np.array([0, 2]), ["b", "x"], texts=True)
     assert (found.above.tolist(), found.tied.tolist(), found.score[0]) == ([1, 0], [1, 0], 1)
 
 
@@ -81,10 +81,27 @@ def test_other_mappings_and_numbers(kernels: ModuleType, mine: Mapping[str, Any]
 @pytest.mark.parametrize("wrong", ["1", None, float("nan"), float("inf"), 10**400, b"1", 1j])
 def test_scores_that_are_none(kernels: ModuleType, wrong: Any) -> None:
     with pytest.raises((TypeError, ValueError, OverflowError)):
-        kernels.count_in_dicts([{"a": 1.0, "b": wrong}], np.array([0, 1]), ["a"])
+        kernels.count_in_dicts([{"a": 1.0, "b": wrong}], np.array([0, 1]), ["a"], texts=True)
 
 
 def test_offsets_that_do_not_fit() -> None:
     for offsets in ([0], [0, 2], [1, 1], [0, -1]):
         with pytest.raises(ValueError, match="do not fit"):
-            compiled.count_in_dicts([{"a": 1.0}], np.array(offsets), ["a"])
+            compiled.count_in_dicts([{"a": 1.0}], np.array(offsets), ["a"], texts=True)
+
+
+@BOTH
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize(
+    "mine", [{"a": 1.0, 1: 1.0}, {True: 1.0}, {1.0: 1.0}, {"": 1.0}, {None: 1.0}, {"a": 2**53 + 1}, {1: 2**53 + 1}]
+)
+def test_ids_of_another_kind(kernels: ModuleType, texts: bool, mine: dict[Any, Any]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        kernels.count_in_dicts([{}, mine], np.array([0, 0, 0]), [], texts=texts)
+
+
+@BOTH
+def test_ids_of_the_kind_asked_for(kernels: ModuleType) -> None:
+    for texts, mine in ((True, {"a": 2**60, np.str_("b"): 1}), (False, {0: 2**60, np.int8(1): 1})):
+        found = kernels.count_in_dicts([mine], np.array([0, 2]), list(mine), texts=texts)
+        assert found.above.tolist() == [0, 1]

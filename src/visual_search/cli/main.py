@@ -9,10 +9,13 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from visual_search import __version__
+from visual_search.cli.command_words import command_words
+from visual_search.cli.parser import Formatter, Parser
 from visual_search.errors import VisualSearchError
 
 if TYPE_CHECKING:
@@ -33,7 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["VERBS", "main"]
 
-DONE, FAILED, WRONG_USE = 0, 1, 2
+# The last is what a program gives that failed by its own fault, EX_SOFTWARE of sysexits.
+DONE, FAILED, WRONG_USE, BUG = 0, 1, 2, 70
 
 # verb -> (module, one line). The line stands here, and not in the module, so that --help imports no verb.
 VERBS = {
@@ -56,17 +60,8 @@ VERBS = {
 }
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
-    """Keeps the example's lines, and shows the defaults that say something."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        if action.default in (None, False, argparse.SUPPRESS) or isinstance(action.default, list):
-            return action.help
-        return super()._get_help_string(action)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb; returns 0 done, 1 a check failed, 2 wrong use."""
+    """Run one verb; returns 0 done, 1 a check failed, 2 wrong use, 70 a fault of this program."""
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         # A file name may hold bytes or letters that the terminal's encoding lacks: shown as escapes, never an error.
@@ -74,19 +69,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     if words and words[0] in VERBS:
         return _run_verb(words[0], words[1:])
-    _front_parser().parse_args(words)  # prints help or version, or refuses an unknown verb
-    _front_parser().print_help()
+    front = _front_parser()
+    if "--json" in words:
+        front.refuse = partial(_refused, "", "InputError", as_json=True)
+    front.parse_args(words)  # prints help or version, or refuses an unknown verb
+    front.print_help()
     return WRONG_USE
 
 
-def _front_parser() -> argparse.ArgumentParser:
+def _front_parser() -> Parser:
     lines = "\n".join(f"  {verb:<12} {line}" for verb, (_, line) in VERBS.items())
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="visual-search",
         usage="visual-search VERB [options]",
         description="Index images, search them, and measure the search so that its numbers can be trusted.",
         epilog=f"verbs:\n{lines}\n\nvisual-search VERB --help shows a verb's options and an example.",
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
     )
     parser.add_argument("--version", action="version", version=f"visual-search {__version__}")
     parser.add_argument("verb", choices=list(VERBS), nargs="?", help=argparse.SUPPRESS, metavar="VERB")
@@ -95,18 +93,20 @@ def _front_parser() -> argparse.ArgumentParser:
 
 def _run_verb(name: str, words: Sequence[str]) -> int:
     verb: Verb = import_module(f"visual_search.cli.{VERBS[name][0]}")  # type: ignore[assignment]
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"visual-search {name}",
         description=verb.SUMMARY,
         epilog=f"example:\n{verb.EXAMPLE}",
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
     )
     verb.add_arguments(parser)
+    if "--json" in words:
+        parser.refuse = partial(_refused, name, "InputError", as_json=True)
     arguments = parser.parse_args(list(words))
     try:
         return verb.run(arguments)
     except VisualSearchError as error:
-        return _refused(name, type(error).__name__, str(error), as_json=arguments.json)
+        return _refused(name, type(error).__name__, command_words(str(error)), as_json=arguments.json)
     except BrokenPipeError:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
@@ -117,6 +117,21 @@ def _run_verb(name: str, words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+    except Exception as error:  # noqa: BLE001 - whatever it is, a program that reads the output must be told
+        return _failed(name, error, as_json=arguments.json)
+
+
+def _failed(verb: str, error: Exception, *, as_json: bool) -> int:
+    """Tell a fault of this program, with where it was, and not as a check that failed."""
+    import traceback
+
+    traceback.print_exception(error)
+    message = (
+        f"an unexpected {type(error).__name__}: {error}; this is a fault of visual-search {__version__}: please report "
+        "it as a bug, with the command and the lines on standard error"
+    )
+    _refused(verb, type(error).__name__, message, as_json=as_json)
+    return BUG
 
 
 def _refused(verb: str, kind: str, message: str, *, as_json: bool) -> int:

@@ -91,8 +91,8 @@ def _bar(arguments: argparse.Namespace) -> Any:
 
 def _build(arguments: argparse.Namespace) -> int:
     from visual_search.formats.outputs import refuse_overwriting
+    from visual_search.ground_truth.truth_facts import truth_words
     from visual_search.workflows.truth_build import adopt_truth, build_truths
-    from visual_search.workflows.truth_facts import truth_words
 
     refuse_overwriting({"--out": arguments.out}, [arguments.adopt])  # other files are refused where they are met
     if arguments.adopt:
@@ -160,7 +160,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _info(arguments: argparse.Namespace) -> int:
     from visual_search.ground_truth.exact_neighbors import ExactNeighbors
-    from visual_search.workflows.truth_facts import truth_facts, truth_words
+    from visual_search.ground_truth.truth_facts import truth_facts, truth_words
 
     truth = ExactNeighbors.load(arguments.truth)
     if arguments.json:

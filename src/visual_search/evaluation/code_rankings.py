@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import DimensionError
-from visual_search.evaluation.full_rankings import Asked, CountRanks, evaluate_gallery
+from visual_search.evaluation.full_rankings import Asked, CountRanks, RightAnswers, evaluate_gallery
 from visual_search.evaluation.label_codes import check_rows, evaluate_labelled
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.ties import TieRule
+from visual_search.formats.arrays import as_matrix
 from visual_search.formats.binary_codes import BinaryCodes
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ground_truth.shared_labels import SharedLabels
@@ -56,14 +57,15 @@ class CodeRankings:
         cls,
         query_codes: Any,
         gallery_codes: Any,
-        relevance: Relevance | SharedLabels,
+        relevance: RightAnswers | SharedLabels,
         *,
         packed: bool = False,
         query_ids: Iterable[Any] | None = None,
         gallery_ids: Iterable[Any] | None = None,
     ) -> CodeRankings:
         """Take codes and right answers; as for `visual_search.evaluate_codes`, which tells what is refused."""
-        labels = relevance if isinstance(relevance, SharedLabels) else None
+        right = relevance if isinstance(relevance, (Relevance, SharedLabels)) else Relevance.from_dict(relevance)
+        labels = right if isinstance(right, SharedLabels) else None
         names = (
             _named(query_ids, query_codes, "query_ids", None if labels is None else labels.queries),
             _named(gallery_ids, gallery_codes, "gallery_ids", None if labels is None else labels.items),
@@ -77,7 +79,7 @@ class CodeRankings:
             )
         if labels is not None:
             check_rows(labels, *names)
-        return cls(queries, gallery, *names, relevance)
+        return cls(queries, gallery, *names, right)
 
     def results(self, asked: Asked, ties: Sequence[TieRule]) -> list[Result]:
         """A result for each tie rule; distances are counted once for all of them."""
@@ -98,9 +100,12 @@ class CodeRankings:
 
 def _named(ids: Iterable[Any] | None, codes: Any, what: str, of_labels: Ids | None) -> Ids:
     """Ids as given, else those of the labels, where there are as many, else the row numbers."""
-    if ids is None and of_labels is not None and len(of_labels) == len(codes):
+    rows = len(
+        codes if isinstance(codes, BinaryCodes) else as_matrix(codes, what=f"{what.removesuffix('ids')}codes")
+    )
+    if ids is None and of_labels is not None and len(of_labels) == rows:
         return of_labels
-    return row_ids(ids, len(codes), what=what)
+    return row_ids(ids, rows, what=what)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

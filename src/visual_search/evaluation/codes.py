@@ -7,14 +7,13 @@ from typing import Any
 
 from visual_search.evaluation.code_conventions import with_band_told
 from visual_search.evaluation.code_rankings import CodeRankings
-from visual_search.evaluation.full_rankings import WITHOUT_ORDER, Asked
+from visual_search.evaluation.full_rankings import WITHOUT_ORDER, Asked, RightAnswers
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.protocols.presets import Preset
 from visual_search.evaluation.result import IntervalMaker, Result
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.binary_codes import BinaryCodes
-from visual_search.ground_truth.relevance import Relevance
 from visual_search.ground_truth.shared_labels import SharedLabels
 
 __all__ = ["evaluate_codes"]
@@ -23,7 +22,7 @@ __all__ = ["evaluate_codes"]
 def evaluate_codes(
     query_codes: Any | BinaryCodes,
     gallery_codes: Any | BinaryCodes,
-    relevance: Relevance | SharedLabels,
+    relevance: RightAnswers | SharedLabels,
     measures: Iterable[str | Measure] | None = None,
     *,
     packed: bool = False,
@@ -41,7 +40,7 @@ def evaluate_codes(
     query_codes, gallery_codes : array-like of shape (n, bits) and (m, bits)
         Codes of 0 and 1, or of -1 and 1, one element a bit; with ``packed`` uint8 of shape (n, bytes), eight bits a
         byte. Or `BinaryCodes`, which decides what a 0 among -1 and 1 is.
-    relevance : Relevance or SharedLabels
+    relevance : Relevance, SharedLabels, or mapping
         What the right answers are; as for `visual_search.evaluate_similarity`. With `SharedLabels` of the same rows no
         pair is written down: a histogram of distances a query is enough, whatever share of the gallery is relevant.
     measures : iterable of str or Measure, optional
@@ -77,6 +76,7 @@ def evaluate_codes(
 
     Examples
     --------
+    >>> from visual_search import Relevance
     >>> codes = [[1, -1, 1, -1], [-1, -1, 1, -1], [-1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, -1, -1], [1, 1, -1, 1]]
     >>> relevance = Relevance.from_labels([1], [1, 1, 0, 0, 1, 0])
     >>> round(evaluate_codes([[1, -1, 1, 1]], codes, relevance, ["AP"])["AP"].mean, 6)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ __all__ = [
     "CountRanks",
     "EachPart",
     "Gallery",
+    "RightAnswers",
     "evaluate_gallery",
     "measured_in_parts",
 ]
@@ -63,6 +64,10 @@ class Gallery(Protocol):
         ...
 
 
+# As `visual_search.evaluate` takes them.
+RightAnswers: TypeAlias = Relevance | Mapping[Any, Mapping[Any, float]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """What is asked of full rankings; as for `visual_search.evaluate`."""
@@ -84,7 +89,7 @@ def evaluate_gallery(
     gallery: Gallery,
     queries: Ids,
     items: Ids,
-    relevance: Relevance,
+    relevance: RightAnswers,
     asked: Asked,
     *,
     block: int,
@@ -99,8 +104,8 @@ def evaluate_gallery(
         What ranks.
     queries, items : Ids
         Names of the queries' and of the gallery's rows.
-    relevance : Relevance
-        What the right answers are.
+    relevance : Relevance, or mapping
+        What the right answers are, or ``{query: {item: grade}}``.
     asked : Asked
         What to measure.
     block : int
@@ -110,8 +115,10 @@ def evaluate_gallery(
     ties : sequence of str, optional
         Tie rules, each of which makes a result; the one that was asked for where left out.
     """
-    if block < 1:
-        raise InputError(f"block={block}: at least 1 query is in memory at a time")
+    _check_block(block)
+    if not len(queries):
+        raise InputError("queries: none came (no row of vectors or codes); there is nothing to rank for")
+    relevance = relevance if isinstance(relevance, Relevance) else Relevance.from_dict(relevance)
     task = _Task.of(gallery, queries, items, relevance)
     return measured_in_parts(
         lambda values: task.each_part(values, block),
@@ -121,6 +128,11 @@ def evaluate_gallery(
         notes=task.notes(),
         setting=Setting(relevance, items, metric),
     )
+
+
+def _check_block(block: Any) -> None:
+    if isinstance(block, bool) or not isinstance(block, (int, np.integer)) or block < 1:
+        raise InputError(f"block={block!r}: a whole number from 1 of queries that are in memory at a time")
 
 
 # Calls a function with the positions of all queries, some at a time and in their order, and gives what it gave.

@@ -21,8 +21,9 @@ from visual_search.evaluation.ties import TiePlaces
 from visual_search.formats.nested import nested_keys, nested_numbers
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Id
+from visual_search.ids import Id, Ids
 from visual_search.kernels.dispatch import kernels
+from visual_search.kernels.joined import DictHits
 
 __all__ = ["join_dicts"]
 
@@ -59,16 +60,9 @@ def join_dicts(run: Run, relevance: Relevance) -> Positions:
     ([1], [2], [2])
     """
     nested_keys(run, what="run")
-    _check_ids(run, relevance)
     lists: list[Mapping[Any, float]] = [run.get(query, {}) for query in relevance.queries]
     items = relevance.items.take(relevance.rows.tolist())
-    try:
-        found = kernels().count_in_dicts(lists, relevance.offsets, items)
-    except (TypeError, ValueError, OverflowError):
-        # What tells which score it is looks at all of them.
-        judged = dict(zip(relevance.queries, lists, strict=True))
-        _check_finite(nested_numbers(judged, what="run"), judged)
-        raise
+    found = _counted(run, lists, relevance, items)
     kept = np.flatnonzero(~np.isnan(found.score))
     hits = _Hits(
         relevance.query_of_entry()[kept],
@@ -77,7 +71,24 @@ def join_dicts(run: Run, relevance: Relevance) -> Positions:
         relevance.grades[kept],
         relevance.ignored[kept],
     )
-    return _positions(run, lists, relevance, hits, found.above[kept], found.tied[kept], found.ends_tied)
+    ends_tied = found.ends_tied[: len(lists)]
+    return _positions(run, lists, relevance, hits, found.above[kept], found.tied[kept], ends_tied)
+
+
+def _counted(run: Run, lists: list[Mapping[Any, float]], relevance: Relevance, items: list[Id]) -> DictHits:
+    """Judged items among the scores; lists of unjudged queries are looked at too, as `Ranking.from_dict` does."""
+    queries = Ids.distinct(run, what="queries")
+    first = next(chain.from_iterable(run.values()), "")
+    _check_kinds(queries, first, relevance)
+    others = [scored for query, scored in run.items() if query not in relevance.queries]
+    offsets = np.concatenate((relevance.offsets, np.full(len(others), len(items), dtype=np.int64)))
+    try:
+        return kernels().count_in_dicts([*lists, *others], offsets, items, texts=isinstance(first, str))
+    except (TypeError, ValueError, OverflowError):
+        # What tells which id or score it is looks at all of them.
+        Ids.distinct(chain.from_iterable(run.values()), what="items")
+        _check_finite(nested_numbers(run, what="run"), run)
+        raise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,17 +177,15 @@ def _ignored_items(hits: _Hits) -> dict[int, set[Id]]:
     return skipped
 
 
-def _check_ids(run: Run, relevance: Relevance) -> None:
-    first = next(iter(run), None)
-    if first is not None and len(relevance):
-        _check_kind(first, relevance.queries[0], "query")
-        if not any(query in run for query in relevance.queries):
+def _check_kinds(queries: Ids, item: Any, relevance: Relevance) -> None:
+    if queries and len(relevance):
+        _check_kind(queries[0], relevance.queries[0], "query")
+        if not any(query in relevance.queries for query in queries):
             raise InputError(
-                f"ranking and relevance have no query in common: {first_few(run, 3)} against "
+                f"ranking and relevance have no query in common: {first_few(queries, 3)} against "
                 f"{first_few(relevance.queries, 3)}; both must name the queries alike"
             )
-    item = next(chain.from_iterable(run.values()), None)
-    if item is not None and len(relevance.items):
+    if item != "" and len(relevance.items):
         _check_kind(item, relevance.items[0], "item")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -32,7 +33,7 @@ Codes: TypeAlias = npt.NDArray[np.uint64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 Made = TypeVar("Made")
 
-# Cells of the histograms that are in memory at a time for each thread, 8 MiB.
+# Cells of the histograms that are in memory at a time, 8 MiB.
 _CELLS = 1 << 20
 
 
@@ -65,32 +66,35 @@ WithHistograms: TypeAlias = "Callable[[SharedLabels, int, int, Int64Array], Made
 
 
 def in_parts(queries: Codes, gallery: Codes, labels: SharedLabels, use: WithHistograms[Made]) -> list[Made]:
-    """Call ``use`` with the histograms of some queries after the other, on all processors, and give what it gave."""
-    bounds = _bounds(queries, gallery, labels)
-
-    def used(first: int, last: int) -> Made:
-        part = slice(first, last)
-        counts = kernels().count_labelled_codes(
-            queries[part],
-            gallery,
-            labels.query_words[part],
-            labels.item_words,
-            rule=labels.rule,
-            own=labels.own[part],
-            levels=_levels(labels),
-            threads=1,
-        )
-        return use(labels, first, last, counts)
-
+    """Call ``use`` with the histograms of some queries after the other, counted on all processors."""
+    made = []
     with ThreadPoolExecutor(thread_count()) as pool:
-        return list(pool.map(used, bounds[:-1], bounds[1:]))
+        for first, last in pairwise(_bounds(queries, gallery, labels)):
+            step = max(-(-(last - first) // (2 * thread_count())), 1)
+            parts = [slice(begin, min(begin + step, last)) for begin in range(first, max(last, first + 1), step)]
+            counted = pool.map(lambda part: _histograms(queries, gallery, labels, part), parts)
+            # One use of many queries is quicker than many of a few, whose every step is small.
+            made.append(use(labels, first, last, np.concatenate(list(counted))))
+    return made
+
+
+def _histograms(queries: Codes, gallery: Codes, labels: SharedLabels, part: slice) -> Int64Array:
+    return kernels().count_labelled_codes(
+        queries[part],
+        gallery,
+        labels.query_words[part],
+        labels.item_words,
+        rule=labels.rule,
+        own=labels.own[part],
+        levels=_levels(labels),
+        threads=1,
+    )
 
 
 def _bounds(queries: Codes, gallery: Codes, labels: SharedLabels) -> list[int]:
-    """Parts of the queries: small enough for memory, and as many as there are threads."""
+    """Blocks of the queries whose histograms fit in memory; one even where there is no query."""
     cells = (64 * gallery.shape[1] + 1) * _levels(labels)
-    step = max(min(_CELLS // cells, -(-len(queries) // (4 * thread_count()))), 1)
-    return [*range(0, max(len(queries), 1), step), len(queries)]
+    return [*range(0, max(len(queries), 1), max(_CELLS // cells, 1)), len(queries)]
 
 
 def _levels(labels: SharedLabels) -> int:

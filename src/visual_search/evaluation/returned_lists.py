@@ -107,10 +107,8 @@ class ReturnedLists:
 
 
 def _of_ranking(ranking: Ranking) -> ReturnedLists:
-    # Lists that came without scores were given -1, -2, -3, ...: an order, and no distances.
-    places = np.arange(len(ranking.rows)) - np.repeat(ranking.offsets[:-1], ranking.lengths)
-    made_up = bool((ranking.scores == -(places + 1)).all())
-    scores = None if made_up else ranking.scores
+    # Lists that came without scores were given falling numbers: an order, and no distances.
+    scores = ranking.scores if ranking.scored else None
     return ReturnedLists(ranking.queries, ranking.offsets, ranking.items, ranking.rows, scores)
 
 
@@ -147,10 +145,19 @@ def _of_arrays(returned: Any, query_ids: Iterable[Any] | None) -> ReturnedLists:
     queries = None if query_ids is None else Ids(query_ids, what="query_ids")
     if queries is not None and len(queries) != len(lists):
         raise InputError(f"query_ids: {len(queries)} ids for {len(lists)} lists; give one per list, in order")
+    deep = [one for one in lists if isinstance(one, np.ndarray) and one.ndim != 1]
+    if deep:
+        raise InputError(f"returned_ids: a list of shape {deep[0].shape}; one row of ids per query is needed")
     if all(isinstance(one, np.ndarray) and one.dtype.kind in "iu" for one in lists):
-        flat = np.concatenate(lists).astype(np.int64) if lists else np.zeros(0, dtype=np.int64)
+        _check_width(max((int(one.max(initial=0)) for one in lists if one.dtype == np.uint64), default=0))
+        flat = np.concatenate([one.astype(np.int64) for one in lists]) if lists else np.zeros(0, dtype=np.int64)
         return _of_integers(queries, offsets, flat, None)
     return _of_objects(queries, offsets, [value for one in lists for value in _plain(one)])
+
+
+def _check_width(value: int) -> None:
+    if not -(2**63) <= value < 2**63:
+        raise InputError(f"returned_ids: {value} is beyond 64 bits with a sign; no gallery has such a row or id")
 
 
 def _plain(one: Any) -> list[Any]:
@@ -168,6 +175,8 @@ def _of_objects(queries: Ids | None, offsets: Int64Array, flat: list[Any]) -> Re
     vocabulary = Ids(distinct, what="returned_ids")
     codes = vocabulary.rows(value if value not in _PADS else "" for value in flat)
     if vocabulary.kind is int:
+        for value in distinct:
+            _check_width(value)
         values = np.array(distinct, dtype=np.int64)
         return ReturnedLists(queries, offsets, values, codes, None)
     return ReturnedLists(queries, offsets, vocabulary, codes, None)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from visual_search.evaluation.full_rankings import Asked, evaluate_gallery
+from visual_search.errors import InputError
+from visual_search.evaluation.full_rankings import Asked, RightAnswers, evaluate_gallery
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.products import Metric, Products
 from visual_search.evaluation.protocols.presets import Preset
 from visual_search.evaluation.result import IntervalMaker, Result
 from visual_search.evaluation.slices import Attribute
 from visual_search.evaluation.ties import TieRule
-from visual_search.ground_truth.relevance import Relevance
+from visual_search.formats.arrays import as_matrix
+from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.rankings.parts import row_ids
 
 __all__ = ["evaluate_similarity"]
@@ -21,7 +23,7 @@ __all__ = ["evaluate_similarity"]
 def evaluate_similarity(
     query_vectors: Any,
     gallery_vectors: Any,
-    relevance: Relevance,
+    relevance: RightAnswers,
     measures: Iterable[str | Measure] | None = None,
     *,
     metric: Metric = "cosine",
@@ -44,9 +46,10 @@ def evaluate_similarity(
         Vectors of the queries; tensors of other libraries are taken without a copy where possible.
     gallery_vectors : array-like of shape (m, d)
         Vectors of the gallery.
-    relevance : Relevance
-        What the right answers are. Ignored pairs are taken out of the ranking; judged items that are not in the
-        gallery stay in R and cannot be found. A query of it without a vector has an empty list.
+    relevance : Relevance, or mapping
+        What the right answers are, or ``{query: {item: grade}}``. Ignored pairs are taken out of the ranking; judged
+        items that are not in the gallery stay in R and cannot be found. A query of it without a vector has an empty
+        list.
     measures : iterable of str or Measure, optional
         As for `visual_search.evaluate`; they may be left out with a preset.
     metric : {"cosine", "ip", "l2"}
@@ -84,11 +87,20 @@ def evaluate_similarity(
 
     Examples
     --------
+    >>> from visual_search import Relevance
     >>> relevance = Relevance.from_labels(["cat", "dog"], ["dog", "cat", "cat"])
     >>> gallery = [[0.0, 1.0], [1.0, 0.1], [1.0, -1.0]]
     >>> evaluate_similarity([[1.0, 0.0], [0.1, 1.0]], gallery, relevance, ["AP", "RR"])["AP"].values.tolist()
     [1.0, 1.0]
     """
+    given: object = relevance
+    if isinstance(given, SharedLabels):
+        raise InputError(
+            "relevance: SharedLabels, which evaluate_codes reads as they are; for vectors give labels.relevance(), or "
+            "Relevance.from_labels"
+        )
+    query_vectors = as_matrix(query_vectors, what="query_vectors")
+    gallery_vectors = as_matrix(gallery_vectors, what="gallery_vectors")
     queries = row_ids(query_ids, len(query_vectors), what="query_ids")
     gallery = row_ids(gallery_ids, len(gallery_vectors), what="gallery_ids")
     products = Products(query_vectors, gallery_vectors, metric, query_ids=queries, gallery_ids=gallery)

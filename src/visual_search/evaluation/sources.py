@@ -15,6 +15,7 @@ from visual_search.evaluation.joining import join
 from visual_search.evaluation.joining_dicts import join_dicts
 from visual_search.evaluation.positions import Positions, falling_grades
 from visual_search.evaluation.ties import TiePlaces
+from visual_search.formats.arrays import rounded_to_float32
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 from visual_search.kernels.dispatch import kernels
@@ -98,6 +99,12 @@ class Joined:
 
 
 def _check_order(ranking: object, relevance: object) -> None:
+    for given, what, how in (
+        (ranking, "ranking", "Ranking.from_trec(path), Ranking.from_parquet(path) or RunFile(path)"),
+        (relevance, "relevance", "Relevance.from_trec(path) or Relevance.from_parquet(path)"),
+    ):
+        if isinstance(given, str | os.PathLike):
+            raise InputError(f"{what} is the path {os.fspath(given)!r}; read it first: {how}")
     if isinstance(ranking, Relevance) or isinstance(relevance, Ranking):
         raise InputError(
             f"the ranking comes first and the relevance second; got {type(ranking).__name__} and "
@@ -144,14 +151,24 @@ def _of_id_lists(lists: IdLists, relevance: Relevance, scores: ScoreKind) -> Pos
         _refuse_strangers(relevance.queries, tuple(lists.queries))
     values, pad, ids = lists.scores, lists.pad, lists.ids
     if scores == "float32" and values is not None:
-        with np.errstate(over="ignore"):
-            values = values.astype(np.float32)
-    items = np.fromiter(relevance.items, dtype=np.int64, count=len(relevance.items))
-    judged = JudgedIds(relevance.offsets, items[relevance.rows], relevance.ignored)
+        values = rounded_to_float32(values)
+    judged = JudgedIds(relevance.offsets, _integers(relevance.items, lists)[relevance.rows], relevance.ignored)
     found = kernels().join_ids(ids, values, query_of_list, judged, pad=pad)
     _refuse_faults(found, lists)
     strangers = tuple(lists.queries.take(np.flatnonzero(query_of_list < 0).tolist()))
     return _positions(relevance, found.hits, strangers, found.gallery_size)
+
+
+def _integers(items: Ids, lists: IdLists) -> Int64Array:
+    """Ids of judged items in 64 bits; some beyond are no ids of such lists."""
+    try:
+        return np.fromiter(items, dtype=np.int64, count=len(items))
+    except OverflowError:
+        wide = [name for name in items if not -(2**63) <= int(name) < 2**63]
+        raise InputError(
+            f"item ids: {counted(len(wide), 'judged id is', 'judged ids are')} beyond 64 bits, first "
+            f"{first_few(wide, 3)}, and the lists hold {lists.ids.dtype}; nothing would match: look how they were read"
+        ) from None
 
 
 def _query_of_list(lists: Ids, queries: Ids) -> Int64Array:

@@ -7,7 +7,7 @@ and pyarrow speak, so that none of them is imported here.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, first_few
+from visual_search.formats.arrays import as_float64
 
-__all__ = ["ColumnTable"]
+__all__ = ["ColumnTable", "parquet_column_names"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -58,15 +59,13 @@ class ColumnTable:
         return name in self._table.column_names
 
     def _column(self, name: str) -> Any:
-        import pyarrow as pa
 
         if name not in self:
             there = ", ".join(map(repr, self._table.column_names))
             raise InputError(f"{self._what}: no column {name!r}; there are {there}; say which one is meant")
-        column = self._table.column(name)
-        if pa.types.is_dictionary(column.type):
-            # An entry of the dictionary may itself be null, which its codes do not tell.
-            column = column.cast(column.type.value_type)
+        if self._table.column_names.count(name) > 1:
+            raise InputError(f"{self._what}: several columns are named {name!r}; name one of them otherwise")
+        column = _decoded(self._table.column(name))
         if column.null_count:
             rows = [row for row, valid in enumerate(column.is_valid().to_pylist()) if not valid]
             raise InputError(
@@ -106,12 +105,12 @@ class ColumnTable:
         InputError
             No such column, empty cells, or not numbers.
         """
-        return self._numeric(name).astype(np.float64)
+        return as_float64(self._numeric(name), what=f"{self._what}: column {name!r}")
 
     def scores(self, name: str) -> npt.NDArray[np.float32] | FloatArray:
         """A column of numbers, float32 where it is that and float64 otherwise; ties depend on it."""
         values = self._numeric(name)
-        return values if values.dtype == np.float32 else values.astype(np.float64)
+        return values if values.dtype == np.float32 else as_float64(values, what=f"{self._what}: column {name!r}")
 
     def _numeric(self, name: str) -> npt.NDArray[Any]:
         import pyarrow as pa
@@ -131,6 +130,31 @@ class ColumnTable:
         return values.astype(np.bool_)
 
 
+def _decoded(column: Any) -> Any:
+    """A column of a dictionary's codes as what they stand for, so that an empty entry shows as an empty cell."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    # Codes cannot be looked up in views of strings, which is how polars keeps its categories.
+    view = pa.types.is_string_view(column.type.value_type)
+    kind = pa.large_string() if view else column.type.value_type
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(kind)).dictionary_decode()
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, type=kind)
+
+
+def _arrow_array(values: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except OverflowError:
+        return pa.array(values, type=pa.uint64())  # whole numbers of 64 bits without a sign
+
+
 def _arrow_table(source: Any, what: str) -> Any:
     import pyarrow as pa
 
@@ -139,20 +163,47 @@ def _arrow_table(source: Any, what: str) -> Any:
     if isinstance(source, Mapping):
         return _from_mapping(source, what)
     if hasattr(source, "__arrow_c_stream__"):
-        return pa.table(source)
+        try:
+            return pa.table(source)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+            raise InputError(f"{what}: the columns do not make a table ({error})") from error
     raise InputError(
         f"{what}: {type(source).__name__} is not a table; give a Parquet file, a data frame that speaks "
         "__arrow_c_stream__ (pandas from 2.2, polars, DuckDB, pyarrow), or a mapping of columns"
     )
 
 
-def _parquet(path: Path) -> Any:
-    import pyarrow as pa
+def parquet_column_names(path: str | os.PathLike[str]) -> list[str]:
+    """Names of a Parquet file's columns.
+
+    Raises
+    ------
+    FileFormatError
+        Not a whole Parquet file.
+    """
     from pyarrow import parquet
 
+    names: list[str] = _whole(path, lambda: parquet.read_schema(path)).names
+    return names
+
+
+def _parquet(path: Path) -> Any:
+    from pyarrow import parquet
+
+    return _whole(path, lambda: parquet.read_table(path))
+
+
+def _whole(path: str | os.PathLike[str], read: Callable[[], Any]) -> Any:
+    import pyarrow as pa
+
     try:
-        return parquet.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        return read()
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path}: not a whole Parquet file ({error})") from error
+    except OSError as error:
+        # What a damaged page raises; an error of the system itself has a number, or a type of its own.
+        if error.errno is not None or type(error) is not OSError:
+            raise
         raise FileFormatError(f"{path}: not a whole Parquet file ({error})") from error
 
 
@@ -160,7 +211,6 @@ def _from_mapping(source: Mapping[Any, Any], what: str) -> Any:
     import pyarrow as pa
 
     try:
-        columns = {str(name): pa.array(values) for name, values in source.items()}
-        return pa.table(columns)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
+        return pa.table({str(name): _arrow_array(values) for name, values in source.items()})
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{what}: the columns do not make a table ({error})") from error

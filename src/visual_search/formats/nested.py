@@ -15,6 +15,9 @@ from visual_search.errors import InputError, first_few
 
 __all__ = ["nested_keys", "nested_numbers"]
 
+# From here on float64 does not hold every whole number.
+_WHOLE = 2.0**53
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Nested: TypeAlias = Mapping[Any, Mapping[Any, Any]]
 
@@ -67,9 +70,29 @@ def nested_numbers(nested: Nested, *, what: str) -> FloatArray:
             f"(query, item, value): {first_few(wrong, 3)}"
         )
     try:
-        return np.fromiter(_values(nested), dtype=np.float64, count=sum(map(len, nested.values())))
+        numbers = np.fromiter(_values(nested), dtype=np.float64, count=sum(map(len, nested.values())))
     except OverflowError as error:
         raise InputError(f"{what}: a value is beyond what float64 holds ({error})") from error
+    _check_held(nested, numbers, what)
+    return numbers
+
+
+def _check_held(nested: Nested, numbers: FloatArray, what: str) -> None:
+    """Refuse whole numbers that float64 rounds: two that differ would tie in silence."""
+    if not (np.abs(numbers) >= _WHOLE).any():
+        return
+    wrong = [
+        (outer, item, value)
+        for outer, inner in nested.items()
+        for item, value in inner.items()
+        if isinstance(value, (int, np.integer)) and int(float(value)) != int(value)
+    ]
+    if wrong:
+        raise InputError(
+            f"{what}: {counted(len(wrong), 'whole number is', 'whole numbers are')} not held by float64 (they are up "
+            f"to 2^53), first (query, item, value): {first_few(wrong, 3)}; different ones would tie: subtract a common "
+            "base, or give ranks"
+        )
 
 
 def _values(nested: Nested) -> Iterator[Any]:

@@ -1,13 +1,14 @@
-"""JSON files of a result: regular files, UTF-8, with no NaN, no infinity and no number too long to be one."""
+"""JSON files of a result: regular files, UTF-8, no NaN or infinity, no endless number, no key given twice."""
 
 from __future__ import annotations
 
 import json
 import stat
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from visual_search.errors import FileFormatError
+from visual_search.errors import FileFormatError, first_few
 
 __all__ = ["check_regular", "read_plain_json"]
 
@@ -32,8 +33,8 @@ def read_plain_json(path: Path) -> Any:
     Raises
     ------
     FileFormatError
-        Not a regular file, not UTF-8, not JSON (with line and column), nested too deeply, or a number that is NaN,
-        infinite or of thousands of digits.
+        Not a regular file, not UTF-8, not JSON (with line and column), nested too deeply, a key that an object
+        gives twice, or a number that is NaN, infinite or of thousands of digits.
     OSError
         It is not there or cannot be read.
     """
@@ -42,8 +43,16 @@ def read_plain_json(path: Path) -> Any:
     def refuse(text: str) -> float:
         raise FileFormatError(f"{path.name}: holds {text}, which is not JSON; undefined values are null")
 
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        if len(built) < len(pairs):
+            twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+            raise FileFormatError(f"{path.name}: an object gives the same key twice: {first_few(twice)}; keep one")
+        return built
+
     try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"), parse_constant=refuse)
+        text = path.read_bytes().decode("utf-8-sig")
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=distinct)
     except FileFormatError:
         raise
     except json.JSONDecodeError as problem:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from visual_search.errors import FileFormatError
+from visual_search.errors import FileFormatError, Problems
 
-__all__ = ["parse_json", "read_json"]
+__all__ = ["parse_json", "read_json", "read_unrepeated_json"]
 
 
 class _Repeating(dict[str, Any]):
@@ -24,6 +24,22 @@ def read_json(
 ) -> tuple[Any, tuple[str, ...]]:
     """Read a UTF-8 JSON file; see :func:`parse_json`."""
     return parse_json(Path(path).read_bytes(), subject=str(path), error=error)
+
+
+def read_unrepeated_json(path: str | os.PathLike[str]) -> Any:
+    """Read a UTF-8 JSON file in which no object may give a key twice, since nobody knows which value is meant.
+
+    Raises
+    ------
+    FileFormatError
+        As for :func:`parse_json`; and keys that come twice, with their places.
+    """
+    value, repeated = read_json(path)
+    problems = Problems(str(path))
+    for line in repeated:
+        problems.add(line)
+    problems.raise_if_any(FileFormatError)
+    return value
 
 
 def parse_json(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
-from visual_search.formats.arrays import AnyArray, as_numpy
+from visual_search.formats.arrays import AnyArray, as_numpy, comparable
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.parts import RelevanceParts, named_rows
 from visual_search.ids import Ids
@@ -85,10 +86,25 @@ def of_groups(
                 "look at the column the views are read from, or leave the views out"
             )
     itself = _itself(queries, items, one_set=False, explicit=query_ids is not None, shared_ids=shared_ids)
-    junk = np.flatnonzero(np.isin(theirs, list(ignore_groups)))
+    junk = _rows_of_groups(theirs, ignore_groups)
     ignored = same_view | (itself[query] == item) | np.isin(item, junk)
     every_junk = np.repeat(np.arange(len(mine)), len(junk)), np.tile(junk, len(mine))
     return _assembled(queries, items, query, item, ignored, itself, every_junk)
+
+
+def _rows_of_groups(theirs: AnyArray, ignore_groups: Iterable[Any]) -> Int64Array:
+    """Gallery rows of the groups to ignore."""
+    named = [ignore_groups] if isinstance(ignore_groups, (str, bytes)) else list(ignore_groups)
+    if not named:
+        return np.zeros(0, dtype=np.int64)
+    there, wanted = comparable(theirs, _labels(named, "ignore_groups"), what="gallery_groups and ignore_groups")
+    nowhere = [group for group in wanted.tolist() if not (there == group).any()]
+    if nowhere:
+        warnings.warn(
+            f"ignore_groups: {first_few(nowhere)} occur nowhere in gallery_groups; nothing is ignored for them",
+            stacklevel=2,
+        )
+    return np.flatnonzero(np.isin(there, wanted))
 
 
 def _labels(labels: Any, what: str) -> AnyArray:
@@ -108,11 +124,7 @@ def _labels(labels: Any, what: str) -> AnyArray:
 
 def same_class(mine: AnyArray, theirs: AnyArray) -> tuple[Int64Array, Int64Array]:
     """All (query, gallery) pairs of one class, by query and then by gallery row."""
-    if (mine.dtype.kind in "US") != (theirs.dtype.kind in "US") and len(mine) and len(theirs):
-        raise InputError(
-            f"labels: {mine.dtype} of the queries ({first_few(mine[:2].tolist())}) and {theirs.dtype} of the "
-            f"gallery ({first_few(theirs[:2].tolist())}) are of two kinds; nothing would match: convert one side"
-        )
+    mine, theirs = comparable(mine, theirs, what="labels of queries and gallery")
     order = np.argsort(theirs, kind="stable")
     first = np.searchsorted(theirs[order], mine, side="left")
     counts = np.searchsorted(theirs[order], mine, side="right") - first
@@ -153,6 +165,7 @@ def _same_view(
     mine, theirs = _labels(query_views, "query_views"), _labels(gallery_views, "gallery_views")
     if mine.shape != (n,) or theirs.shape != (size,):
         raise InputError(f"views: shapes {mine.shape} and {theirs.shape}; one per row, ({n},) and ({size},)")
+    mine, theirs = comparable(mine, theirs, what="views of queries and gallery")
     same: BoolArray = mine[query] == theirs[item]
     return same
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError, NonFiniteError, first_few
-from visual_search.formats.arrays import AnyArray, as_matrix
+from visual_search.formats.arrays import AnyArray, as_float64, as_matrix
 from visual_search.formats.ragged import grouped, offsets_of
 from visual_search.ids import Id, Ids
 
@@ -72,7 +72,7 @@ def of_matrix(
     zeros: str,
 ) -> RelevanceParts:
     """From a matrix of grades, queries by gallery items."""
-    grades = as_matrix(relevance, what="relevance").astype(np.float64, copy=False)
+    grades = _grades_of(as_matrix(relevance, what="relevance"))
     if zeros not in ("unjudged", "judged"):
         raise InputError(f"zeros={zeros!r}: one of unjudged, judged")
     if not np.isfinite(grades).all():
@@ -92,6 +92,12 @@ def of_matrix(
         np.where(flags, 0.0, grades[query, item]),
         flags,
     )
+
+
+def _grades_of(matrix: AnyArray) -> FloatArray:
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(f"relevance: dtype {matrix.dtype}; numbers are needed")
+    return as_float64(matrix, what="relevance")
 
 
 def _flags(ignored: Any, shape: tuple[int, ...]) -> BoolArray:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
-from visual_search.formats.arrays import as_numpy
+from visual_search.formats.arrays import as_numpy, comparable
 from visual_search.formats.bit_rows import pack_rows
 from visual_search.ground_truth.parts import named_rows
 from visual_search.ground_truth.relevance import Relevance
@@ -177,8 +177,7 @@ def _packed(mine: Any, theirs: Any) -> _Sides:
                 f"{what}: shape {array.shape}, dtype {array.dtype}; give classes (integers or texts) of shape (n,), or "
                 "multi-hot rows of 0 and 1"
             )
-    if len(first) and len(second) and (first.dtype.kind in "US") != (second.dtype.kind in "US"):
-        raise InputError(f"labels: {first.dtype} and {second.dtype}; classes of both sides must be of one kind")
+    first, second = comparable(first, second, what="query_labels and gallery_labels")
     _, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
     words = codes.reshape(-1, 1).astype(np.uint64)
     return _Sides(words[: len(first)], words[len(first) :], 1, classes=True)

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import DuplicateIdError, InputError, first_few
+from visual_search.counted import counted
+from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, first_few
 from visual_search.formats.columns import ColumnTable
 from visual_search.formats.trec import read_qrels
 from visual_search.ground_truth.parts import RelevanceParts, of_lines
@@ -67,6 +68,13 @@ def _of_judgements(
         )
     if combine is not None and combine not in COMBINATIONS:
         raise InputError(f"combine={combine!r}: one of {', '.join(COMBINATIONS)}")
+    strange = np.flatnonzero(~np.isfinite(grades))
+    if strange.size:
+        pairs = [(queries[query[line]], items[item[line]]) for line in strange[:5].tolist()]
+        raise NonFiniteError(
+            f"judgements: {counted(strange.size, 'grade is', 'grades are')} NaN or infinite, first (query, item): "
+            f"{first_few(pairs)}; leave out judgements without a grade"
+        )
     one = _combined(place, grades, len(distinct), combine)
     return of_lines(queries, distinct // max(len(items), 1), items, distinct % max(len(items), 1), one)
 

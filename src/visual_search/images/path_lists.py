@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from visual_search.errors import FileFormatError, Problems
+from visual_search.errors import FileFormatError, Problems, first_few
 
 __all__ = ["ListedPath", "read_path_list"]
 
@@ -53,9 +54,19 @@ def read_path_list(path: Path) -> list[ListedPath]:
     return [ListedPath(None, line) for line in lines if line.strip() and not line.startswith("#")]
 
 
+def _distinct(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    counts = Counter(key for key, _ in pairs)
+    if len(counts) < len(pairs):
+        twice = [key for key, count in counts.items() if count > 1]
+        raise FileFormatError(f"{path}: the same key comes twice in an object: {first_few(twice)}; keep one")
+    return dict(pairs)
+
+
 def _from_json(path: Path, text: str) -> list[ListedPath]:
     try:
-        value: Any = json.loads(text)
+        value: Any = json.loads(text, object_pairs_hook=lambda pairs: _distinct(path, pairs))
+    except FileFormatError:
+        raise
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{path}: not valid JSON: {error}") from error
     entries = [{"id": k, "path": v} for k, v in value.items()] if isinstance(value, dict) else value

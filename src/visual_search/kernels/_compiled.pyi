@@ -76,7 +76,7 @@ class IdJoin:
     def gallery(self) -> int: ...
 
 def count_in_dicts(
-    lists: list[Any], offsets: Int64Array, items: list[Any]
+    lists: list[Any], offsets: Int64Array, items: list[Any], texts: bool
 ) -> tuple[npt.NDArray[np.float64], Int64Array, Int64Array, npt.NDArray[np.uint8]]: ...
 def count_ranks(
     similarity: npt.NDArray[np.float32],

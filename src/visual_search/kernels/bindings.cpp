@@ -219,7 +219,7 @@ NB_MODULE(_compiled, module) {
     def_read_ids<std::int64_t, float>(id_join);
     def_read_ids<std::int32_t, double>(id_join);
     def_read_ids<std::int32_t, float>(id_join);
-    module.def("count_in_dicts", &count_in_dicts, "lists"_a, "offsets"_a.noconvert(), "items"_a);
+    module.def("count_in_dicts", &count_in_dicts, "lists"_a, "offsets"_a.noconvert(), "items"_a, "texts"_a);
     nb::class_<TableReader>(module, "TableReader")
         .def(nb::init<std::size_t, std::size_t, std::size_t>(), "columns"_a, "value_column"_a, "shown"_a)
         .def("feed", &feed<TableReader>, "block"_a)

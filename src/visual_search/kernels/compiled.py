@@ -148,14 +148,16 @@ def join_ids(
     )
 
 
-def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]) -> DictHits:
+def count_in_dicts(
+    lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any], *, texts: bool
+) -> DictHits:
     """Count ranks in dictionaries of scores; see `visual_search.kernels.plain_dicts.count_in_dicts`."""
     listed = list(lists)
     try:
-        score, above, tied, ends_tied = _compiled.count_in_dicts(listed, offsets, list(items))
+        score, above, tied, ends_tied = _compiled.count_in_dicts(listed, offsets, list(items), texts)
     except TypeError:
-        # Mappings that are no dictionaries, and numbers of other types than Python's own.
-        return plain_dicts.count_in_dicts(listed, offsets, items)
+        # Mappings that are no dictionaries, and ids and numbers of other types than Python's own.
+        return plain_dicts.count_in_dicts(listed, offsets, items, texts=texts)
     return DictHits(score, above, tied, ends_tied.view(np.bool_))
 
 

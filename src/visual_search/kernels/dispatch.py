@@ -138,7 +138,7 @@ class Kernels(Protocol):
         ...
 
     def count_in_dicts(
-        self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]
+        self, lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any], *, texts: bool
     ) -> DictHits:
         """`visual_search.kernels.plain_dicts.count_in_dicts`."""
         ...

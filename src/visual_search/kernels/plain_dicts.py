@@ -22,7 +22,9 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 _BLOCK_SCORES = 1 << 22
 
 
-def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any]) -> DictHits:
+def count_in_dicts(
+    lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, items: Sequence[Any], *, texts: bool
+) -> DictHits:
     """Look judged items up in dictionaries of scores and count what is above and level with each.
 
     Parameters
@@ -32,6 +34,8 @@ def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, item
     offsets : int64 array of shape (n + 1,)
         List i is asked for ``items[offsets[i]:offsets[i + 1]]``.
     items : sequence of ids
+    texts : bool
+        Whether the lists' ids are strings, none of them empty; else integers.
 
     Returns
     -------
@@ -40,10 +44,12 @@ def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, item
     Raises
     ------
     TypeError, ValueError, OverflowError
-        A score that is no number, not finite, or beyond float64; which one it is, who calls has to tell.
+        An id of another kind; a score that is no number, not finite, or not held by float64. Which one it is, who
+        calls has to tell.
     """
     lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     bounds = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    _check_ids(lists, texts=texts)
     owner = np.repeat(np.arange(len(lists)), np.diff(offsets))
     nowhere = float("nan")
     found = (lists[row].get(item, nowhere) for row, item in zip(owner.tolist(), items, strict=True))
@@ -60,6 +66,14 @@ def count_in_dicts(lists: Sequence[Mapping[Any, Any]], offsets: Int64Array, item
     return DictHits(score, above, tied, ends_tied)
 
 
+def _check_ids(lists: Sequence[Mapping[Any, Any]], *, texts: bool) -> None:
+    kinds = set(map(type, chain.from_iterable(lists)))
+    if not kinds <= ({str, np.str_} if texts else {int} | {kind for kind in kinds if issubclass(kind, np.integer)}):
+        raise TypeError("an id of another kind")
+    if texts and any("" in scored for scored in lists):
+        raise ValueError("an empty id")
+
+
 def _numbers(lists: Sequence[Mapping[Any, Any]], count: int) -> FloatArray:
     # The kinds are looked at first: numpy would take None for NaN and parse text.
     kinds = set(map(type, chain.from_iterable(scored.values() for scored in lists)))
@@ -68,6 +82,11 @@ def _numbers(lists: Sequence[Mapping[Any, Any]], count: int) -> FloatArray:
     scores = np.fromiter(chain.from_iterable(scored.values() for scored in lists), dtype=np.float64, count=count)
     if not np.isfinite(scores).all():
         raise ValueError("a score that is not finite")
+    if (np.abs(scores) >= 2.0**53).any():
+        values = chain.from_iterable(scored.values() for scored in lists)
+        whole = (value for value in values if isinstance(value, int | np.integer))
+        if any(int(float(value)) != int(value) for value in whole):
+            raise ValueError("a score that is rounded")
     return scores
 
 

@@ -126,7 +126,7 @@ def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
 def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
     # One list as it falls, one in disorder with whole numbers, and an item that is not there.
     lists = [{"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 1, "b": 3, "c": 1, "d": 2.0}, {}]
-    found = kernels.count_in_dicts(lists, np.array([0, 2, 4, 5]), ["c", "a", "d", "c", "a"])
+    found = kernels.count_in_dicts(lists, np.array([0, 2, 4, 5]), ["c", "a", "d", "c", "a"], texts=True)
     above, tied = _columns([1, 0, 1, 2, 0], [2, 1, 1, 2, 0])
     right = DictHits(np.array([0.25, 0.5, 2, 1]), above, tied, np.array([True, True, False]))
     # NaN, of the item that is not there, equals nothing.

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError
-from visual_search.formats.arrays import as_matrix
+from visual_search.formats.arrays import as_float64, as_matrix
 from visual_search.ids import Ids
-from visual_search.rankings.parts import row_ids
+from visual_search.rankings.parts import check_pad, row_ids
 from visual_search.rankings.ranking import Ranking
 
 __all__ = ["IdLists"]
@@ -61,6 +61,7 @@ class IdLists:
         query_ids: Iterable[Any] | None = None,
         pad: int | None = -1,
     ) -> None:
+        check_pad(pad)
         matrix = as_matrix(ids, what="ids")
         if matrix.dtype.kind not in "iu" or matrix.dtype == np.uint64:
             raise InputError(
@@ -74,10 +75,11 @@ class IdLists:
             raise InputError(f"scores: dtype {values.dtype}; numbers are needed")
         self.ids: IntegerMatrix = matrix
         self.scores: FloatMatrix | None = (
-            values if values is None or values.dtype.kind == "f" else values.astype(np.float64)
+            values if values is None or values.dtype.kind == "f" else as_float64(values, what="scores")
         )
         self.queries: Ids = row_ids(query_ids, len(matrix), what="query_ids")
-        self.pad = pad
+        # No list holds an id beyond 64 bits, so that such a pad leaves nothing out.
+        self.pad = None if pad is None or not -(2**63) <= pad < 2**63 else int(pad)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,17 +12,20 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import DepthError, InputError, NonFiniteError, Problems, UnknownIdError, first_few
-from visual_search.formats.arrays import AnyArray, as_matrix, as_numpy
+from visual_search.formats.arrays import AnyArray, as_float64, as_matrix, as_numpy, check_no_flags, comparable
 from visual_search.formats.ragged import grouped, offsets_of
 from visual_search.ids import Ids
 
-__all__ = ["RankingParts", "of_arrays", "of_lines", "of_rank_matrix", "of_similarity", "row_ids"]
+__all__ = ["RankingParts", "check_pad", "of_arrays", "of_lines", "of_rank_matrix", "of_similarity", "row_ids"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 # Cells of one block of a similarity matrix, 32 MiB of float64.
 _BLOCK_CELLS = 1 << 22
+_KIND_OF = {"i": "integers", "u": "integers", "U": "texts", "S": "texts", "f": "floats", "b": "true and false"}
+# Rows of a gallery that are named by their numbers without being asked, some 10 GB of ids.
+_ROWS_MADE = 1 << 28
 # A table over all integers up to the largest id costs less than sorting the ids when it is not much longer.
 _TABLE_FACTOR = 4
 
@@ -37,6 +41,7 @@ class RankingParts:
     scores: AnyArray
     cut_ties: BoolArray | None = None
     notes: tuple[str, ...] = ()
+    scored: bool = True
 
 
 def row_ids(ids: Iterable[Any] | None, count: int, *, what: str) -> Ids:
@@ -91,7 +96,7 @@ def of_similarity(
     block = max(_BLOCK_CELLS // max(size, 1), 1)
     for first in range(0, n, block):
         part = slice(first, first + block)
-        values = matrix[part].astype(scores.dtype, copy=False)
+        values = matrix[part] if matrix.dtype == scores.dtype else _scores_of(matrix[part], "similarity")
         _check_finite(values, queries, items, first)
         if k is None or k == size:
             rows[part] = np.argsort(-values, axis=1, kind="stable")
@@ -100,6 +105,11 @@ def of_similarity(
         scores[part] = np.take_along_axis(values, rows[part], axis=1)
     offsets = np.arange(n + 1, dtype=np.int64) * depth
     return RankingParts(queries, items, offsets, rows.ravel(), scores.ravel(), cut)
+
+
+def _scores_of(values: AnyArray, what: str) -> AnyArray:
+    """float32 where that holds them as they came, else float64 where that does."""
+    return values.astype(np.float32) if values.dtype in (np.float16, np.float32) else as_float64(values, what=what)
 
 
 def _check_finite(values: AnyArray, queries: Ids, items: Ids, first: int) -> None:
@@ -134,15 +144,34 @@ def of_rank_matrix(
     if matrix.dtype.kind not in "iu":
         raise InputError(f"rank_matrix: dtype {matrix.dtype}; gallery rows are integers")
     n, depth = matrix.shape
-    if gallery_ids is None:
-        highest = int(matrix.max(initial=-1))
+    highest = int(matrix.max(initial=0)) if matrix.size else -1
+    if gallery_ids is not None:
+        items = Ids(gallery_ids, what="gallery_ids")
+    elif highest < max(depth, _ROWS_MADE):
         items = Ids(range(max(highest + 1, depth)), what="gallery_ids")
     else:
-        items = Ids(gallery_ids, what="gallery_ids")
+        raise InputError(
+            f"rank_matrix: row {highest}, of a gallery of more than {_ROWS_MADE:,} items that nothing names; these "
+            "look like ids: use from_arrays, or give gallery_ids"
+        )
+    if highest >= 2**63:  # as signed integers these would be others
+        raise InputError(f"rank_matrix: row {highest}; rows must lie in 0..{len(items) - 1}")
     scores = np.tile(-np.arange(1, depth + 1, dtype=np.float64), n)
     offsets = np.arange(n + 1, dtype=np.int64) * depth
     queries = row_ids(query_ids, n, what="query_ids")
-    return RankingParts(queries, items, offsets, matrix.ravel().astype(np.int64), scores)
+    return RankingParts(queries, items, offsets, matrix.ravel().astype(np.int64), scores, scored=False)
+
+
+def check_pad(pad: Any) -> None:
+    """Refuse a pad that is neither an integer nor None: it would pad nothing.
+
+    Raises
+    ------
+    InputError
+        Of another type.
+    """
+    if pad is not None and (isinstance(pad, (bool, np.bool_)) or not isinstance(pad, (int, np.integer))):
+        raise InputError(f"pad={pad!r}: the integer of places that are not filled, or None where all are")
 
 
 def of_arrays(
@@ -154,6 +183,7 @@ def of_arrays(
     pad: int | None,
 ) -> RankingParts:
     """From lists of ids with their scores, one list a query, as search engines return them."""
+    check_pad(pad)
     flat, lengths = _flat(ids, what="ids")
     values = _flat_scores(scores, lengths)
     if flat.dtype.kind in "iu" and pad is not None:
@@ -164,7 +194,7 @@ def of_arrays(
             flat, values = flat[kept], values[kept]
     items, rows = _vocabulary(flat, gallery_ids)
     queries = row_ids(query_ids, len(lengths), what="query_ids")
-    return RankingParts(queries, items, offsets_of(lengths), rows, values)
+    return RankingParts(queries, items, offsets_of(lengths), rows, values, scored=scores is not None)
 
 
 def _flat(lists: Any, *, what: str) -> tuple[AnyArray, Int64Array]:
@@ -173,10 +203,32 @@ def _flat(lists: Any, *, what: str) -> tuple[AnyArray, Int64Array]:
     if nested and len({len(one) for one in lists}) != 1:
         parts = [as_numpy(one, what=f"{what}[{row}]") for row, one in enumerate(lists)]
         lengths = np.array([len(part) for part in parts], dtype=np.int64)
-        filled = [part for part in parts if len(part)]
-        return (np.concatenate(filled) if filled else np.zeros(0, dtype=np.int64)), lengths
+        return _joined([part for part in parts if len(part)], what), lengths
     matrix = as_matrix(lists, what=what)
+    if nested and matrix.dtype.kind in "iu":
+        check_no_flags(chain.from_iterable(one for one in lists if isinstance(one, (list, tuple))), what=what)
     return matrix.ravel(), np.full(len(matrix), matrix.shape[1], dtype=np.int64)
+
+
+def _joined(parts: list[AnyArray], what: str) -> AnyArray:
+    """Lists of one kind in one array; numpy would write integers beside texts as texts, and True as 1."""
+    if not parts:
+        return np.zeros(0, dtype=np.int64)
+    kinds = {_KIND_OF[part.dtype.kind] for part in parts}
+    if len(kinds) > 1 and not (what == "scores" and "texts" not in kinds):
+        raise InputError(f"{what}: lists of {' and of '.join(sorted(kinds))}; all must be of one kind")
+    if kinds == {"integers"} and len({part.dtype for part in parts}) > 1:
+        signed = [part.astype(np.int64) for part in parts if part.dtype != np.uint64]
+        large = [part for part in parts if part.dtype == np.uint64]
+        small, great = (
+            np.concatenate([*signed, np.zeros(0, np.int64)]),
+            np.concatenate([*large, np.zeros(0, np.uint64)]),
+        )
+        common = comparable(small, great, what=what)[1].dtype
+        if common.kind == "O":
+            raise InputError(f"{what}: from {small.min()} to {great.max()}; integers of 64 bits are needed")
+        return np.concatenate([part.astype(common) for part in parts])
+    return np.concatenate(parts)
 
 
 def _is_list(value: Any) -> bool:
@@ -202,7 +254,7 @@ def _flat_scores(scores: Any | None, lengths: Int64Array) -> AnyArray:
         problems.raise_if_any(InputError)
     if values.dtype.kind not in "biuf":
         raise InputError(f"scores: dtype {values.dtype}; numbers are needed")
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+    return values if values.dtype == np.float32 else as_float64(values, what="scores")
 
 
 def _vocabulary(flat: AnyArray, gallery_ids: Iterable[Any] | None) -> tuple[Ids, Int64Array]:
@@ -224,7 +276,9 @@ def _vocabulary(flat: AnyArray, gallery_ids: Iterable[Any] | None) -> tuple[Ids,
 
 
 def _distinct_integers(flat: AnyArray) -> tuple[list[int], Int64Array]:
-    values = flat.astype(np.int64)
+    # Ids that only unsigned 64 bits hold stay as they are; as signed ones they would be others.
+    fits = flat.dtype != np.uint64 or int(flat.max(initial=0)) < 2**63
+    values = flat.astype(np.int64) if fits else flat
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
     if low < 0 or high > _TABLE_FACTOR * max(len(values), 1 << 20):
         distinct, rows = np.unique(values, return_inverse=True)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import DuplicateIdError, InputError, NonFiniteError, Problems, first_few
+from visual_search.formats.arrays import as_float64, rounded_to_float32
 from visual_search.formats.nested import nested_keys, nested_numbers
 from visual_search.formats.ragged import grouped
 from visual_search.ids import Id, Ids
@@ -42,6 +43,8 @@ class Ranking:
         Whether each list was cut inside a tie, where its maker knows; otherwise it is guessed from the list's end.
     notes : tuple of str, optional
         What a reader of any number made from it should know.
+    scored : bool
+        Whether the scores came with the lists; else they only tell the order, and no distance is in them.
 
     Raises
     ------
@@ -63,7 +66,7 @@ class Ranking:
     [('d1', 0.9), ('d2', 0.4)]
     """
 
-    __slots__ = ("cut_ties", "items", "notes", "offsets", "queries", "rows", "scores")
+    __slots__ = ("cut_ties", "items", "notes", "offsets", "queries", "rows", "scored", "scores")
 
     def __init__(
         self,
@@ -75,14 +78,16 @@ class Ranking:
         *,
         cut_ties: BoolArray | None = None,
         notes: tuple[str, ...] = (),
+        scored: bool = True,
     ) -> None:
         self.queries = queries
         self.items = items
         self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         self.rows = np.ascontiguousarray(rows, dtype=np.int64)
-        self.scores = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
+        self.scores = scores if scores.dtype == np.float32 else as_float64(scores, what="scores")
         self.cut_ties = cut_ties
         self.notes = notes
+        self.scored = scored
         self._check_shapes()
         self._check_scores()
         self._check_repeats()
@@ -97,6 +102,7 @@ class Ranking:
             parts.scores,
             cut_ties=parts.cut_ties,
             notes=parts.notes,
+            scored=parts.scored,
         )
 
     @classmethod
@@ -273,16 +279,17 @@ class Ranking:
         """The same lists with scores as float32 has them, which may make some equal; the order stays."""
         if self.scores.dtype == np.float32:
             return self
-        with np.errstate(over="ignore"):
-            scores = self.scores.astype(np.float32)
-        return Ranking(self.queries, self.items, self.offsets, self.rows, scores, notes=self.notes)
+        return self._with(self.offsets, self.rows, rounded_to_float32(self.scores))
 
     def where_positive(self) -> Ranking:
         """The same lists without the items that score 0 or below."""
         kept = self.scores > 0
         before = np.concatenate(([0], np.cumsum(kept)))
         rows, scores = self.rows[kept], self.scores[kept]
-        return Ranking(self.queries, self.items, before[self.offsets], rows, scores, notes=self.notes)
+        return self._with(before[self.offsets], rows, scores)
+
+    def _with(self, offsets: Int64Array, rows: Int64Array, scores: ScoreArray) -> Ranking:
+        return Ranking(self.queries, self.items, offsets, rows, scores, notes=self.notes, scored=self.scored)
 
     def query_of_position(self) -> Int64Array:
         """For each position the row of its query, int64 of shape (total,)."""
@@ -366,8 +373,9 @@ class Ranking:
 
     def __reduce__(self) -> Any:
         arrays = (self.queries, self.items, self.offsets, self.rows, self.scores)
-        return (_restored, (arrays, self.cut_ties, self.notes))
+        return (_restored, (arrays, self.cut_ties, self.notes, self.scored))
 
 
-def _restored(arrays: tuple[Any, ...], cut_ties: BoolArray | None, notes: tuple[str, ...]) -> Ranking:
-    return Ranking(*arrays, cut_ties=cut_ties, notes=notes)
+def _restored(arrays: tuple[Any, ...], cut_ties: BoolArray | None, notes: tuple[str, ...], *more: bool) -> Ranking:
+    # Pickles of earlier versions do not tell whether the scores came with the lists.
+    return Ranking(*arrays, cut_ties=cut_ties, notes=notes, scored=all(more))

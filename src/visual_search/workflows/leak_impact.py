@@ -17,7 +17,7 @@ from visual_search.leaks.impact import LeakImpact, impact_of_values, leak_impact
 from visual_search.leaks.leak_report import LeakReport
 from visual_search.leaks.roles import Role, RoleName
 from visual_search.rankings.ranking import Ranking
-from visual_search.workflows.score import read_relevance
+from visual_search.workflows.score_files import read_relevance
 
 __all__ = ["impact_on_result"]
 
@@ -70,7 +70,7 @@ def impact_on_result(
         for query, partners in report.matches("query", "gallery").items()
         if query in known
     }
-    right = ignoring(read_relevance(relevance), _ignored_by(ranked))
+    right = ignoring(read_relevance(relevance)[0], _ignored_by(ranked))
     groups = dict(zip(queries, table["group"].to_pylist(), strict=True)) if "group" in table.column_names else None
     found = leak_impact(
         Ranking.from_frame(ranked.select(["query", "item", "score"])),

@@ -93,6 +93,11 @@ def _csv(path: Path) -> dict[str, list[str]]:
     if not rows:
         raise FileFormatError(f"{path.name}: an empty table")
     head, body = rows[0], rows[1:]
+    if len(set(head)) < len(head):
+        twice = sorted({name for name in head if head.count(name) > 1})
+        raise FileFormatError(
+            f"{path.name}: several columns are named {first_few(twice)}; name one of them otherwise"
+        )
     wrong = [number for number, row in enumerate(body, 2) if len(row) != len(head)]
     if wrong:
         raise FileFormatError(f"{path.name}: {len(head)} columns, but not in lines {first_few(wrong)}")

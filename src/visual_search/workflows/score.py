@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from visual_search.counted import counted
-from visual_search.errors import FileFormatError, InputError
-from visual_search.evaluation.dataset import EvaluationDataset
+from visual_search.errors import InputError
 from visual_search.evaluation.result import Result
-from visual_search.evaluation.scoring import evaluate, evaluate_presets
+from visual_search.evaluation.run_record import write_run_result
+from visual_search.evaluation.scoring import evaluate
 from visual_search.evaluation.slices import Slices, slices
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.atomic import atomic_path, write_text
 from visual_search.ground_truth.relevance import Relevance
-from visual_search.ids import Ids
 from visual_search.rankings.ranking import Ranking
+from visual_search.workflows.score_files import query_values, read_ranking, read_relevance
 
-__all__ = ["DEFAULT_MEASURES", "Scored", "read_ranking", "read_relevance", "score_run", "side_by_side"]
+__all__ = ["DEFAULT_MEASURES", "Scored", "score_run"]
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "RR", "Precision@10", "Recall@100", "HitRate@1")
 
-TableFormat = Literal["tsv", "parquet"]
+# Stands in the column of slices where the mean over them is told.
+_OVER_SLICES = "(mean of slices)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,21 @@ class Scored:
     result : Result
     parts : Slices or None
         The result by an attribute of the queries, where one was given.
+    ranking, relevance
+        What was scored.
+    name, dataset : str
+        What run and right answers are called.
+    groups : sequence or None
+        Group of each query, where a table of them was given.
     """
 
     result: Result
     parts: Slices | None
+    ranking: Ranking
+    relevance: Relevance
+    name: str
+    dataset: str
+    groups: Sequence[Hashable] | None = None
 
     def table(self, *, per_query: bool = False) -> list[dict[str, Any]]:
         """Rows of the result: one a measure (and slice); with ``per_query`` one a query, a column a measure."""
@@ -61,7 +71,7 @@ class Scored:
             rows += [_row(value, text, part) for text in part]
         if self.parts is not None:
             rows += [
-                {"slice": "(mean of slices)", "measure": text, "mean": _number(self.parts.macro_mean(text))}
+                {"slice": _OVER_SLICES, "measure": text, "mean": _number(self.parts.macro_mean(text))}
                 for text in self.result
             ]
         return rows
@@ -76,10 +86,24 @@ class Scored:
         return told
 
     def write(self, path: str | os.PathLike[str], *, per_query: bool = False) -> None:
-        """Write the table: Parquet where the name ends in ``.parquet``, JSON in ``.json``, else tab-separated."""
+        """Write a result in ``.json``, which ``compare``, ``gate`` and ``report`` read; else the table.
+
+        The table is Parquet where the name ends in ``.parquet``, else tab-separated. A result has every query's values
+        and lists in files beside it, whether they are asked for or not.
+        """
         target = Path(path)
         if target.suffix == ".json":
-            write_text(target, json.dumps(self.as_json(per_query=per_query), indent=2, ensure_ascii=False) + "\n")
+            sliced = [] if self.parts is None else [row for row in self.table() if row.get("slice") is not None]
+            write_run_result(
+                target,
+                self.result,
+                self.ranking,
+                self.relevance,
+                name=self.name,
+                dataset=self.dataset,
+                groups=self.groups,
+                more={"slices": sliced} if sliced else None,
+            )
         elif target.suffix == ".parquet":
             _write_parquet(target, self.table(per_query=per_query))
         else:
@@ -95,6 +119,7 @@ def score_run(
     ties: TieRule | None = None,
     attribute: str | os.PathLike[str] | None = None,
     groups: str | os.PathLike[str] | None = None,
+    name: str | None = None,
 ) -> Scored:
     """Score a run file against right answers.
 
@@ -115,54 +140,31 @@ def score_run(
     groups : path, optional
         A table of two columns, query and independent group; intervals are drawn over the groups. Without it over
         the queries.
+    name : str, optional
+        What the run is called in a result that is written; its file's name where left out.
 
     Returns
     -------
     Scored
     """
-    ranking, relevance = read_ranking(run), read_relevance(qrels)
+    ranking, (relevance, said) = read_ranking(run), read_relevance(qrels)
     chosen = list(measures) or (None if preset is not None else DEFAULT_MEASURES)
-    by_group = None if groups is None else _values_of(groups, relevance.queries)
+    by_group = None if groups is None else query_values(groups, relevance.queries)
     result = evaluate(ranking, relevance, chosen, preset=preset, ties=ties, groups=by_group)
     if by_group is None:
-        said = about_groups(None, len(result.queries))
-        result = with_intervals(result).replaced(notes=(*result.notes, *said))
-    parts = None if attribute is None else slices(result, _values_of(attribute, result.queries))
-    return Scored(result, parts)
-
-
-def side_by_side(
-    run: str | os.PathLike[str],
-    qrels: str | os.PathLike[str],
-    presets: Iterable[str] | None = None,
-    *,
-    k_values: Sequence[int] | None = None,
-) -> dict[str, Result]:
-    """The same run under every field's own rules; see :func:`visual_search.evaluation.scoring.evaluate_presets`."""
-    return evaluate_presets(read_ranking(run), read_relevance(qrels), presets, k_values=k_values)
-
-
-def read_ranking(path: str | os.PathLike[str]) -> Ranking:
-    """Read a run by its content: Parquet, JSON, or TREC text."""
-    kind = _kind(path)
-    if kind == "parquet":
-        return Ranking.from_parquet(path)
-    if kind == "json":
-        return Ranking.from_dict(_nested(path, "scores"))
-    return Ranking.from_trec(path)
-
-
-def read_relevance(path: str | os.PathLike[str]) -> Relevance:
-    """Read right answers by their content: Parquet, the dataset's JSON, a nested JSON, or TREC qrels."""
-    kind = _kind(path)
-    if kind == "parquet":
-        return Relevance.from_parquet(path)
-    if kind == "json":
-        value = json.loads(Path(path).read_bytes())
-        if isinstance(value, Mapping) and isinstance(value.get("queries"), list):
-            return EvaluationDataset.from_json(path).relevance()
-        return Relevance.from_dict(_nested(path, "grades"))
-    return Relevance.from_trec(path)
+        said = (*said, *about_groups(None, len(result.queries)))
+        result = with_intervals(result)
+    result = result.replaced(notes=(*result.notes, *said))
+    parts = None if attribute is None else slices(result, _slice_values(attribute, result))
+    return Scored(
+        result,
+        parts,
+        ranking,
+        relevance,
+        name or _stem(run),
+        Path(qrels).name,
+        None if groups is None else by_group,
+    )
 
 
 def tab_separated(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -175,42 +177,20 @@ def tab_separated(rows: Sequence[Mapping[str, Any]]) -> str:
     return stream.getvalue()
 
 
-def _kind(path: str | os.PathLike[str]) -> Literal["parquet", "json", "trec"]:
-    with Path(path).open("rb") as stream:
-        head = stream.read(256)
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    return "json" if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "trec"
+def _stem(path: str | os.PathLike[str]) -> str:
+    name = Path(path).name
+    for ending in (".gz", ".trec", ".run", ".txt", ".parquet", ".json"):
+        name = name.removesuffix(ending) or name
+    return name
 
 
-def _nested(path: str | os.PathLike[str], what: str) -> dict[Any, dict[Any, float]]:
-    try:
-        value = json.loads(Path(path).read_bytes())
-    except ValueError as error:
-        raise FileFormatError(f"{path}: begins like JSON but is not ({error})") from error
-    wrong = [query for query, items in value.items() if not isinstance(items, Mapping)]
-    if wrong:
-        raise FileFormatError(f"{path}: {wrong[0]!r} holds no object; {what} are {{query: {{item: number}}}}")
-    numbers = [number for items in value.values() for number in items.values()]
-    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
-        raise FileFormatError(f"{path}: {what} must be numbers")
-    return {query: dict(items) for query, items in value.items()}
-
-
-def _values_of(path: str | os.PathLike[str], ids: Ids) -> list[Hashable]:
-    """One value for each query, from a table of two columns."""
-    text = Path(path).read_text("utf-8-sig")
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
-    wrong = [number for number, row in enumerate(rows, 1) if len(row) != 2]
-    if wrong:
-        raise FileFormatError(f"{path}: two columns, query and value, are needed; not so in line {wrong[0]}")
-    known = dict(rows)
-    queries = [str(query) for query in ids]
-    lacking = [query for query in queries if query not in known]
-    if lacking:
-        raise InputError(f"{path}: no value for {counted(len(lacking), 'query', 'queries')}, first: {lacking[0]!r}")
-    return [known[query] for query in queries]
+def _slice_values(path: str | os.PathLike[str], result: Result) -> list[str]:
+    values = query_values(path, result.queries)
+    if _OVER_SLICES in values:
+        raise InputError(
+            f"{path}: a value is {_OVER_SLICES!r}, as the mean over the slices is named; name it otherwise"
+        )
+    return values
 
 
 def _row(part: Hashable | None, text: str, result: Result) -> dict[str, Any]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from visual_search.errors import FileFormatError, InputError, first_few
+from visual_search.errors import InputError, first_few
 from visual_search.formats.vectors import read_vectors
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids
 from visual_search.indexing.engines.contract import Metric
 from visual_search.kernels.threads import thread_count
+from visual_search.reports.choice_section import choice_section
 from visual_search.reports.front_figure import write_front_figure
+from visual_search.reports.section_page import write_section_page
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.choose import choose
 from visual_search.tuning.costs import CostPlan
@@ -26,7 +26,7 @@ from visual_search.tuning.pareto import pareto_front
 from visual_search.tuning.sweep import LoadPlan, SweepProgress, sweep
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_record import Sweep
-from visual_search.workflows.score import read_relevance
+from visual_search.workflows.score_files import read_query_table, read_relevance
 
 __all__ = ["choose_from_file", "read_sweep_data", "read_values", "sweep_files"]
 
@@ -61,7 +61,7 @@ def read_sweep_data(
         As for ``SweepData.of``.
     """
     gallery, asked = read_vectors(vectors), read_vectors(queries)
-    right = None if relevance is None else read_relevance(Path(relevance))
+    right = None if relevance is None else read_relevance(Path(relevance))[0]
     if right is not None and gallery.ids is None and asked.ids is None:
         right = _by_row_numbers(right, Path(relevance or ""))
     return SweepData.of(
@@ -121,6 +121,7 @@ def choose_from_file(
     target: float | None = None,
     *,
     figure: str | os.PathLike[str] | None = None,
+    report: str | os.PathLike[str] | None = None,
     groups: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Choice:
@@ -133,6 +134,8 @@ def choose_from_file(
     target : float, optional
     figure : path, optional
         Write quality against cost as SVG, PNG or PDF.
+    report : path, optional
+        Write one HTML page: the choice, quality against cost, every setting, and how it was measured.
     groups : path, optional
         CSV or tab-separated table of two columns, query and group.
     """
@@ -148,6 +151,8 @@ def choose_from_file(
             target=choice.target if choice.threshold is None else None,
             chosen=None if choice.chosen is None else choice.chosen.point,
         )
+    if report is not None:
+        write_section_page([choice_section(choice, held)], report, title="Which setting is enough?")
     return choice
 
 
@@ -197,13 +202,9 @@ def _by_row_numbers(relevance: Relevance, path: Path) -> Relevance:
 
 
 def _read_groups(path: Path, queries: Sequence[Any]) -> Mapping[Any, str]:
-    text = path.read_text("utf-8")
-    rows = [
-        row for row in csv.reader(io.StringIO(text, newline=""), delimiter="\t" if "\t" in text else ",") if row
-    ]
-    if wrong := [number for number, row in enumerate(rows, start=1) if len(row) != 2]:
-        raise FileFormatError(f"{path}: line {wrong[0]} has not two columns (query, group)")
+    table = read_query_table(path)
     by_text = {str(query): query for query in queries}
-    if rows and rows[0][0] not in by_text:
-        rows = rows[1:]  # a header
-    return {by_text.get(query, query): group for query, group in rows}
+    header = next(iter(table), None)
+    if header is not None and header not in by_text:
+        del table[header]
+    return {by_text.get(query, query): group for query, group in table.items()}

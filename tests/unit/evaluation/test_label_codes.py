@@ -118,7 +118,7 @@ def test_there_is_no_order_within_distances(ties: Any) -> None:
         ([[1, 2]], [[1, 0]], {}, r"hold 0 and 1; got 2"),
         ([[1, 0]], [[1, 0, 1]], {}, "2 labels and gallery_labels 3"),
         ([1.5], [1.0], {}, "classes"),
-        ([1], ["a"], {}, "of one kind"),
+        ([1], ["a"], {}, "of two kinds"),
         ([1], [1], {"grade": "number"}, "a class is one label"),
         ([1], [1], {"grade": "some"}, "one of any, number"),
         ([1, 2], [1], {"query_ids": ["a"]}, "1 id for 2 rows"),

@@ -45,7 +45,7 @@ def test_groups_that_differ_are_joined_whatever_the_order() -> None:
     assert "which makes 2" in notes[0]
     assert joint_groups([pairs, [f"g{one}" for one in pairs]]) == (pairs, [])
     with pytest.raises(InputError, match=r"first in row 0: \[1\]"):
-        compare([found(0), found(1)], ["RR"], groups=[[1]] * 40)
+        compare([found(0), found(1)], ["RR"], groups=[[1]] * 40)  # type: ignore[list-item]
     with pytest.raises(InputError, match="whole number"):
         compare([found(0), found(1)], ["RR"], flips=100.5)  # type: ignore[arg-type]
     for margin in ("0.1", True):

@@ -1,7 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from visual_search.errors import DatasetError, FileFormatError
-from visual_search.formats.strict_json import parse_json
+from visual_search.formats.plain_json import read_plain_json
+from visual_search.formats.strict_json import parse_json, read_unrepeated_json
+from visual_search.images.path_lists import read_path_list
 
 
 def test_plain_json_comes_back_with_no_repeats() -> None:
@@ -32,3 +36,11 @@ def test_broken_text_says_where(data: bytes, said: str) -> None:
         parse_json(data, subject="x.json", error=DatasetError)
     with pytest.raises(FileFormatError, match=said):
         parse_json(data, subject="x.json")
+
+
+def test_results_and_lists_with_a_key_twice(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    path.write_text('{"a": "x.png", "a": "y.png"}')
+    for read in (read_plain_json, read_unrepeated_json, read_path_list):
+        with pytest.raises(FileFormatError, match="twice"):
+            read(path)

@@ -203,5 +203,6 @@ def test_rounding_and_positive_scores() -> None:
     rounded = ranking.rounded_to_float32()
     assert rounded.scores[0] == rounded.scores[1]
     assert [item for item, _ in ranking.where_positive().listed("q")] == ["a", "b"]
-    with pytest.raises(NonFiniteError):
-        Ranking.from_dict({"q": {"a": 1e300}}).rounded_to_float32()
+    beyond = Ranking.from_dict({"q": {"a": 1e300, "b": 1e299, "c": 3.4e38, "d": -1e300}}).rounded_to_float32()
+    assert beyond.scores[0] == beyond.scores[1]
+    assert (np.diff(beyond.scores[1:]) < 0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -18,6 +19,9 @@ from visual_search.evaluation.positions import Positions
 from visual_search.evaluation.tie_groups import GainGroups
 
 __all__ = ["ERR"]
+
+# A share of a sum far below what float64 can tell.
+_LEFT = 1e-18
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -69,7 +73,7 @@ class ERR(Measure):
 
     perfect: ClassVar[float | None] = None
 
-    max_grade: float = number(None, about="the highest grade of the scale", low=1)
+    max_grade: float = number(None, about="the highest grade of the scale", low=1, high=1000)
     k: int | str | None = cutoff(required=False)
 
     @property
@@ -145,23 +149,37 @@ def _several(
     sums = np.empty(len(chosen))
     for (n, packed), places in alike.items():
         these = chosen[places]
-        depth = inside[these]
-        passed = _mean_products(n, 1 - np.frombuffer(packed))[: int(depth.max()) + 1]
+        depth, stopping = inside[these], np.frombuffer(packed)
+        passed = _mean_products(n, 1 - stopping, min(int(depth.max()), _places_that_count(n, stopping)))
         sums[places] = weighted_inverse_ranks(passed[:-1] - passed[1:], groups.above[these], depth)
     return sums
 
 
-def _mean_products(n: int, passing: FloatArray) -> FloatArray:
-    """Mean product of ``passing`` over all choices of j of n items, j = 0..n; items not given pass with chance 1.
+def _places_that_count(n: int, stopping: FloatArray) -> int:
+    """Places of a group after which what is left changes no bit of its sum.
+
+    The mean product of j of the items is at most the j-th power of their mean (Maclaurin's inequality), so that a
+    reader is past the first places of a group with many that stop.
+    """
+    mean = float(stopping.sum()) / n
+    if mean >= 1:
+        return 1
+    return min(math.ceil((math.log(mean) + math.log(_LEFT)) / math.log1p(-mean)), n)
+
+
+def _mean_products(n: int, passing: FloatArray, depth: int) -> FloatArray:
+    """Mean product of ``passing`` over all choices of j of n items, j = 0..depth; items not given pass with chance 1.
 
     The elementary symmetric sum e_j over C(n, j), built item by item as a weighted mean, so that nothing overflows:
-    a choice of j of t + 1 items leaves the new one out with chance (t + 1 - j)/(t + 1).
+    a choice of j of t items, the newest among them, leaves that one out with chance (t - j)/t. Choices of few items
+    need none of those of more.
     """
-    means = np.ones(n - len(passing) + 1)
-    for chance in passing:
-        t = len(means)
-        j = np.arange(t + 1)
-        with_new = np.concatenate(([0.0], means * chance))
-        without = np.concatenate((means, [0.0]))
-        means = ((t - j) * without + j * with_new) / t
+    means, j = np.ones(depth + 1), np.arange(depth + 1, dtype=np.float64)
+    for t, chance in enumerate(passing.tolist(), n - len(passing) + 1):
+        size = min(t, depth) + 1
+        known, chosen = means[:size], j[:size]
+        with_new = known[:-1] * chosen[1:]
+        known *= t - chosen
+        known[1:] += with_new * chance
+        known /= t
     return means

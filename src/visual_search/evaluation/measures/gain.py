@@ -8,9 +8,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.measure import EmptyRule, Measure
-from visual_search.evaluation.measures.parameters import choice, cutoff, threshold
+from visual_search.evaluation.measures.parameters import choice, cutoff, number_text, threshold
 from visual_search.evaluation.measures.sums import discount_sum
 from visual_search.evaluation.positions import Positions
 from visual_search.formats.ragged import offsets_of
@@ -19,6 +20,9 @@ __all__ = ["DCG", "nDCG"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+# The largest sum of gains, with room for a few items that stand for many.
+_MOST = 1e300
 
 _GAIN_WORDS = {"linear": "gain g", "exponential": "gain 2^g - 1", "binary": "gain 1 if relevant"}
 
@@ -50,12 +54,26 @@ class _Discounted(Measure):
             )
 
     def _dcg(self, positions: Positions) -> FloatArray:
+        self._check_gains(positions)
         groups = positions.gain_groups(_gains(positions.grades, self.gain, self.rel))
         limits = self.limits(positions)[groups.query]
         inside = np.flatnonzero(groups.above < limits)
         above, size, query = groups.above[inside], groups.size[inside], groups.query[inside]
         last = np.minimum(limits[inside], above + size)
         return positions.sum_by_query(query, groups.total[inside] / size * discount_sum(above, last))
+
+    def _check_gains(self, positions: Positions) -> None:
+        """Refuse grades whose gains no float64 can add up."""
+        with np.errstate(over="ignore"):
+            gains = _gains(positions.judged_grades, self.gain, self.rel)
+        beyond = np.flatnonzero(gains > _MOST / max(len(gains), 1))
+        if beyond.size:
+            first = positions.queries[int(positions.query_of_judged[beyond[0]])]
+            raise InputError(
+                f"{self}: {counted(beyond.size, 'grade has', 'grades have')} a gain that float64 cannot add up, up to "
+                f"grade {number_text(float(positions.judged_grades.max()))}, first for query {first!r}; give smaller "
+                "grades" + (", or gain=linear" if self.gain == "exponential" else "")
+            )
 
     def _ideal(self, positions: Positions) -> FloatArray:
         query, first, last, grades = self._ideal_runs(positions)

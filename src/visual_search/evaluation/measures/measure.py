@@ -98,6 +98,11 @@ class Measure(ABC):
                 f"{type(self).__name__}: average={self.average!r} says nothing here; allowed is one of "
                 f"{', '.join(self.averages)}"
             )
+        if self.empty == "zero" and not self.higher_is_better:
+            raise InputError(
+                f"{type(self).__name__}: empty='zero' would be the best of all values, since lower is better; leave it "
+                "out: undefined queries are counted beside the mean"
+            )
         if self.average == "micro" and self.empty == "zero":
             raise InputError(
                 f"{type(self).__name__}: empty='zero' adds nothing to average='micro'; leave one of them out"

@@ -6,12 +6,16 @@ Help, checks, parsing, the canonical text and the documentation all read this de
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Literal
 
 from visual_search.errors import InputError
 
 __all__ = ["Parameter", "choice", "count", "cutoff", "declared", "number", "number_text", "threshold"]
+
+# Ranks and counts are exact in float64 up to here.
+_LARGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class Parameter:
         text = text.strip().strip("'\"")
         if self.kind == "choice" or (self.kind == "cutoff" and text == "R"):
             return text
+        if not text.isascii() or "_" in text:  # what Python reads as a number and no one writes as one
+            return text
         try:
             return int(text)
         except ValueError:
@@ -86,10 +92,10 @@ class Parameter:
         if value is None:
             return self.optional or (self.kind == "cutoff" and not self.required)
         if self.kind == "cutoff":
-            return value in self.choices or (type(value) is int and value >= 1)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            return value in self.choices or (type(value) is int and 1 <= value <= _LARGEST)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not -math.inf < value < math.inf:
             return False
-        if self.whole and value != int(value):
+        if (self.whole and (value != int(value) or value > _LARGEST)) or abs(value) > sys.float_info.max:
             return False
         return self.low < value < self.high if self.open_ends else self.low <= value <= self.high
 
@@ -169,6 +175,8 @@ def check(measure: Any) -> None:
         if parameter.accepts(value):
             continue
         called = type(measure).__name__
+        if isinstance(value, int) and value > _LARGEST:
+            raise InputError(f"{called}: {name} is beyond 2^53; allowed is {parameter.allowed()}, up to that")
         if value is None:
             raise InputError(f"{called}: {name} must be given, {parameter.allowed()}; {parameter.about}")
         raise InputError(f"{called}: {name}={value!r}; allowed is {parameter.allowed()}")

@@ -52,6 +52,8 @@ def parse_measure(text: str | Measure, *, defaults: Defaults | None = None) -> M
     """
     if isinstance(text, Measure):
         return text
+    if not isinstance(text, str):
+        raise InputError(f"measure {text!r}: {type(text).__name__}; a text form is needed, as in 'nDCG@10'")
     form = _FORM.fullmatch(translated(text.strip()))
     if form is None:
         raise InputError(f"measure {text!r}: the form is Name(parameter=value,...)@k, as in AP(denominator=min)@10")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from visual_search.errors import UnknownNameError
+from visual_search.errors import InputError, UnknownNameError
 from visual_search.evaluation.protocols.preset import Preset
 
 __all__ = ["PRESETS", "Preset", "preset_named"]
@@ -287,6 +287,8 @@ def preset_named(name: str | Preset) -> Preset:
     """
     if isinstance(name, Preset):
         return name
+    if not isinstance(name, str):
+        raise InputError(f"preset={name!r}: one name is needed, of {', '.join(PRESETS)}")
     if name not in PRESETS:
         from difflib import get_close_matches
 

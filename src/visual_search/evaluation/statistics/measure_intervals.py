@@ -44,7 +44,7 @@ class MeanBootstrap:
     ) -> Interval | None:
         """Make the interval of the measure's mean by its own average."""
         coded = None if groups is None else groups.tolist()
-        if measure.average == "minimum":
+        if measure.average == "minimum" or not len(values.value):
             return None
         if measure.average == "median":
             return bootstrap_median(values.value, groups=coded, resampling=self.resampling)
@@ -74,6 +74,8 @@ def measure_intervals(
     """
     found = list(result.values())
     intervals: dict[Measure, Interval | None] = {one.measure: None for one in found}
+    if not len(result.queries):
+        return intervals
     intervals |= {
         one.measure: bootstrap_median(one.values, groups=groups, resampling=resampling)
         for one in found
