@@ -54,8 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Choose and print; 0 certified, 1 not."""
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.sweep import choose_from_file
 
+    refuse_overwriting({"--figure": arguments.figure}, [arguments.sweep, arguments.groups])
     choice = choose_from_file(
         arguments.sweep,
         arguments.target,

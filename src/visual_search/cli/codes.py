@@ -66,8 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     from visual_search.evaluation.text_table import decimals, text_table
     from visual_search.formats.atomic import write_text
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.codes import CodeFiles, evaluate_code_files, write_code_pages
 
+    refuse_overwriting(
+        {"--out": arguments.out, "--page": arguments.page},
+        [arguments.queries, arguments.gallery, arguments.query_labels, arguments.gallery_labels],
+    )
     found = evaluate_code_files(
         CodeFiles(arguments.queries, arguments.query_labels, arguments.gallery, arguments.gallery_labels),
         arguments.measures,

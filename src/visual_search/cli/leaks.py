@@ -57,9 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
             "gallery/; or one with --within"
         )
     from visual_search.cli.progress import image_progress
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.leaks.thresholds import LeakThresholds
     from visual_search.workflows.leaks import check_leaks
 
+    refuse_overwriting(
+        {"--out": arguments.out, "--save": arguments.save},
+        [*roles.values(), arguments.result, arguments.qrels, arguments.metadata],
+    )
     check = check_leaks(
         roles,
         out=arguments.out,

@@ -52,8 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score and print."""
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.score import score_run, tab_separated
 
+    refuse_overwriting(
+        {"--out": arguments.out},
+        [arguments.run_file, arguments.qrels_file, arguments.slices, arguments.groups],
+    )
     scored = score_run(
         arguments.run_file,
         arguments.qrels_file,

@@ -41,11 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     given = [name for name in ("image", "id", "text") if getattr(arguments, name) is not None]
     if len(given) != 1:
         raise InputError(f"give one of: an image file, --id ITEM, --text WORDS; got {len(given)}")
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.search_index import search_index
 
     page = Path(arguments.page or f"{os.fspath(arguments.index).rstrip('/')}.search.html")
     if page.is_dir():
         raise InputError(f"--page: {page} is a folder; give a file, such as found.html")
+    refuse_overwriting({"--page": page}, [arguments.index, arguments.image])
     found = search_index(
         arguments.index,
         image=arguments.image,

@@ -107,7 +107,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write queries and right answers for 'visual-search evaluate --split' as well",
     )
-    parser.add_argument("--image", metavar="COLUMN", help="column of image paths, for the dataset's queries")
+    parser.add_argument(
+        "--image",
+        metavar="COLUMN",
+        help="column of image paths: the proof tells pictures apart by them, and the dataset's queries have them",
+    )
     parser.add_argument("-o", "--out", metavar="FILE", help="write the split; .parquet, else JSON")
     add_json(parser)
 
@@ -118,16 +122,21 @@ def run(arguments: argparse.Namespace) -> int:
     checking = len(words) == 2 and words[0] == "check"
     if not checking and (len(words) != 1 or arguments.protocol is None):
         raise InputError("give METADATA and --protocol, or: check FILE")
+    from visual_search.formats.outputs import refuse_overwriting
+
+    refuse_overwriting({"--out": None if checking else arguments.out, "--dataset": arguments.dataset}, [words[-1]])
     from visual_search.workflows.split import make_splits, save_splits, write_dataset
 
     try:
         splits = (
-            [_checked(words[1])] if checking else make_splits(words[0], arguments.protocol, _options(arguments))
+            [_checked(words[1])]
+            if checking
+            else make_splits(words[0], arguments.protocol, _options(arguments), image=arguments.image)
         )
     except ProofError as refused:
         return _refused(command_words(str(refused)), as_json=arguments.json)
     holds = all(split.proof.holds for split in splits)
-    written = save_splits(splits, arguments.out) if arguments.out and holds and not checking else []
+    written = save_splits(splits, arguments.out, words[0]) if arguments.out and holds and not checking else []
     if arguments.dataset and holds:
         made = write_dataset(
             splits, arguments.dataset, None if checking else words[0], arguments.item, arguments.image
@@ -147,8 +156,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _checked(path: str) -> AnySplit:
-    from visual_search.evaluation.protocols.split_files import read_split
+    from visual_search.evaluation.protocols.split_files import check_is_split, read_split
 
+    check_is_split(path)
     try:
         return read_split(path)
     except FileFormatError as problem:

@@ -69,8 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Sweep and print the table."""
     from visual_search.cli.progress import count_progress
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.sweep import read_sweep_data, sweep_files
 
+    refuse_overwriting(
+        {"--out": arguments.out}, [arguments.vectors, arguments.queries, arguments.truth, arguments.qrels]
+    )
     data = read_sweep_data(
         arguments.vectors,
         arguments.queries,

@@ -90,9 +90,11 @@ def _bar(arguments: argparse.Namespace) -> Any:
 
 
 def _build(arguments: argparse.Namespace) -> int:
+    from visual_search.formats.outputs import refuse_overwriting
     from visual_search.ground_truth.truth_facts import truth_words
     from visual_search.workflows.truth_build import adopt_truth, build_truths
 
+    refuse_overwriting({"--out": arguments.out}, [arguments.adopt])  # other files are refused where they are met
     if arguments.adopt:
         if len(arguments.queries) > 1 or arguments.sample is not None:
             raise InputError("--adopt: takes one set of queries and no --sample")

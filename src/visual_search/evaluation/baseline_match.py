@@ -48,6 +48,9 @@ def check_same(result: EvaluationResult, name: str, baseline: EvaluationResult |
             prints = f"{ours[part][:19]}... here, {theirs[part][:19]}... there"
             words = "; ".join(_differences(part, result, baseline))
             problems.add(f"{part}: {words} ({prints})" if words else f"{part}: {prints}")
+    asked, there = ours.get("query_pictures"), theirs.get("query_pictures")
+    if asked is not None and there is not None and asked != there and ours["queries"] == theirs.get("queries"):
+        problems.add(f"query pictures: the same ids, but other files ({asked[:19]}... here, {there[:19]}... there)")
     if baseline.record.get("ties") != result.measures.ties:
         problems.add(f"ties: {result.measures.ties} here, {baseline.record.get('ties')} there")
     problems.raise_if_any(FingerprintError)

@@ -43,6 +43,12 @@ def differences(first: ComparedResult, second: ComparedResult) -> list[str]:
             silent = [f"{one.name!r}" for one, found in ((first, ours), (second, theirs)) if found is None]
             does = "does" if len(silent) == 1 else "do"
             said.append(f"{part} ({words}): {' and '.join(silent)} {does} not tell; evaluate again to have it told")
+    ours, theirs = (side.parts.get("query_pictures") for side in (first, second))
+    if ours != theirs and ours is not None and theirs is not None and set(first.queries) == set(second.queries):
+        said.append(
+            "query pictures (the queries' files): other files under the same ids: "
+            f"{_what_differs('query_pictures', first, second)}"
+        )
     return said
 
 

@@ -192,6 +192,9 @@ def _record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
     prints = record.get("fingerprints") or {}
     metric = (record.get("index") or {}).get("metric")
     parts = {part: prints.get(part) for part in ("gallery", "queries", "relevance", "exclusions")}
+    if prints.get("query_pictures") is not None:
+        # Results without pictures, or from before these were looked at, have nothing to be asked of them.
+        parts["query_pictures"] = prints["query_pictures"]
     if record.get("lists") == "run":
         # Lists cannot tell what they were drawn from, so that there is nothing to ask of them.
         del parts["gallery"]

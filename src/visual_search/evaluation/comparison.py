@@ -18,6 +18,7 @@ from visual_search.evaluation.comparison_sides import (
     sides_of,
 )
 from visual_search.evaluation.contrast import Contrast, PairedSums, contrasts_of, paired_sums
+from visual_search.evaluation.joint_groups import joint_groups
 from visual_search.evaluation.slices import Attribute, attribute_values
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.interval import Resampling, resampling_groups
@@ -131,7 +132,8 @@ def compare(
     all_pairs : bool
         Each with each, instead of each with the first.
     groups : mapping or sequence, optional
-        Independent group of each query, in the baseline's order; the results' own where left out.
+        Independent group of each query, in the baseline's order; the results' own where left out. Where these
+        differ, queries that any result puts into one group are taken together, and a note says so.
     resampling : Resampling, optional
         Of the intervals; its seed also draws the flips.
     flips : int
@@ -182,7 +184,7 @@ def compare(
     alone = _about_queries(sides, queries)
     given = None if groups is None else _by_query(groups, sides[0], queries)
     sides = [side.at(queries) for side in sides]
-    named = given or next((list(side.groups) for side in sides if side.groups is not None), None)
+    named, about = (given, []) if given is not None else joint_groups([side.groups for side in sides])
     pairs = list(combinations(sides, 2)) if all_pairs else [(sides[0], other) for other in sides[1:]]
     columns: list[PairedSums] = []
     for first, second in pairs:
@@ -206,7 +208,13 @@ def compare(
         despite=despite if differ else None,
         differences=differ,
         left_out=left_out,
-        notes=(*about_groups(named, len(queries)), *alone, *_notes(sides, contrasts)),
+        notes=(
+            *about_groups(named, len(queries)),
+            *about,
+            *alone,
+            *_about_undefined(contrasts),
+            *_notes(sides, contrasts),
+        ),
         unproven=tuple(side.name for side in sides if side.unproven),
     )
 
@@ -223,6 +231,16 @@ def _about_queries(sides: Sequence[ComparedResult], queries: Sequence[Id]) -> li
         f"{counted(alone, 'query', 'queries')} of {side.name!r} not compared, since not every result has them"
         for side in sides
         if (alone := len(side.queries) - len(queries))
+    ]
+
+
+def _about_undefined(contrasts: Sequence[Contrast]) -> list[str]:
+    """Say where queries drop out because only one of two systems has a value for them."""
+    return [
+        f"{one.measure}: {counted(one.only_a, 'query has', 'queries have')} a value in {one.a!r} only and "
+        f"{one.only_b:,} in {one.b!r} only; the difference is over the other {one.queries:,}, and says nothing of these"
+        for one in contrasts
+        if one.only_a or one.only_b
     ]
 
 

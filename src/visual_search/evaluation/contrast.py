@@ -51,6 +51,8 @@ class Contrast:
         by Cohen's habit. NaN where all groups differ alike.
     wins, losses, ties : int
         Queries on which ``a`` is better, worse, the same; where less is better, lower values win.
+    only_a, only_b : int
+        Queries left out because only the one or the other has a value.
     queries, groups : int
         Compared; ``groups`` are the independent ones among them.
     differing : int
@@ -81,6 +83,8 @@ class Contrast:
     wins: int
     losses: int
     ties: int
+    only_a: int
+    only_b: int
     queries: int
     groups: int
     differing: int
@@ -122,6 +126,8 @@ class PairedSums:
     tops_a, tops_b, bottoms : float64 arrays of shape (n,)
         The difference of means is the sum of the differences of the tops over the sum of the bottoms; all 0 where one
         of the two has no value.
+    only_a, only_b : int
+        Queries where only the one or the other has a value.
     """
 
     a: str
@@ -130,6 +136,8 @@ class PairedSums:
     tops_a: FloatArray
     tops_b: FloatArray
     bottoms: FloatArray
+    only_a: int = 0
+    only_b: int = 0
 
 
 def paired_sums(first: ComparedResult, second: ComparedResult, measure: str) -> PairedSums | None:
@@ -139,8 +147,9 @@ def paired_sums(first: ComparedResult, second: ComparedResult, measure: str) -> 
     both = (bottoms_a > 0) & (bottoms_b > 0)
     if not np.array_equal(bottoms_a[both], bottoms_b[both]):
         return None
-    parts = (np.where(both, part, 0.0) for part in (tops_a, tops_b, bottoms_a))
-    return PairedSums(first.name, second.name, measure, *parts)
+    top_a, top_b, bottom = (np.where(both, part, 0.0) for part in (tops_a, tops_b, bottoms_a))
+    only_a, only_b = (int((one & ~both).sum()) for one in (bottoms_a > 0, bottoms_b > 0))
+    return PairedSums(first.name, second.name, measure, top_a, top_b, bottom, only_a, only_b)
 
 
 def contrasts_of(
@@ -231,6 +240,8 @@ def _changes(column: PairedSums, queries: Sequence[Id], shown: int) -> Mapping[s
         "wins": int((gain > 0).sum()),
         "losses": int((gain < 0).sum()),
         "ties": int((defined & (gain == 0)).sum()),
+        "only_a": column.only_a,
+        "only_b": column.only_b,
         "improved": named(best),
         "worsened": named(worst),
     }

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.formats.fingerprint import fingerprint_array, fingerprint_bytes
+from visual_search.formats.fingerprint import fingerprint_array, fingerprint_bytes, fingerprint_file
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 from visual_search.rankings.ranking import Ranking
 
-__all__ = ["fingerprint_gallery", "fingerprint_ids", "fingerprint_pairs", "fingerprint_ranking", "fingerprints_of"]
+__all__ = [
+    "fingerprint_gallery",
+    "fingerprint_ids",
+    "fingerprint_pairs",
+    "fingerprint_pictures",
+    "fingerprint_ranking",
+    "fingerprints_of",
+]
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -55,6 +63,15 @@ def fingerprint_gallery(ids: Ids, hashes: Mapping[Id, str] | None) -> str:
         return fingerprint_ids(ids)
     files = "\n".join(hashes.get(item, "") for item in sorted(ids, key=_sort_key))
     return fingerprint_bytes(f"{fingerprint_ids(ids)}\n{files}".encode())
+
+
+def fingerprint_pictures(places: Mapping[Id, Path | None]) -> str | None:
+    """Of queries' ids and the bytes of their picture files; None where there is no such file at all."""
+    files = {query: path for query, path in places.items() if path is not None and path.is_file()}
+    if not files:
+        return None
+    hashes = {query: fingerprint_file(path) for query, path in files.items()}
+    return fingerprint_gallery(Ids(list(places)), hashes)
 
 
 def fingerprint_ranking(ranking: Ranking) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError
+from visual_search.evaluation.seeds import seeded
 
 __all__ = ["Fold", "group_codes", "split_folds"]
 
@@ -33,6 +34,12 @@ def group_codes(groups: Sequence[Hashable | None]) -> Int64Array:
     [0, 1, 0, 2]
     """
     codes: dict[object, int] = {}
+    wrong = [row for row, group in enumerate(groups) if not _is_name(group)]
+    if wrong:
+        raise InputError(
+            f"groups: {counted(len(wrong), 'entry is', 'entries are')} no name, first in row {wrong[0]}: "
+            f"{groups[wrong[0]]!r}; give text, a whole number or None for each query"
+        )
     alone = object()
     return np.fromiter(
         (
@@ -44,10 +51,31 @@ def group_codes(groups: Sequence[Hashable | None]) -> Int64Array:
     )
 
 
+def _is_name(group: object) -> bool:
+    return isinstance(group, Hashable)
+
+
+def _by_name(groups: Sequence[Hashable | None], codes: Int64Array) -> Int64Array:
+    """The same groups numbered by kind and name; those of one query without a name after them, in their order."""
+    first = np.unique(codes, return_index=True)[1].tolist() if len(codes) else []
+    named = [
+        (True, "", 0, "") if groups[row] is None else (False, type(groups[row]).__name__, *_place(groups[row]))
+        for row in first
+    ]
+    ranks = np.empty(len(first), dtype=np.int64)
+    ranks[sorted(range(len(first)), key=named.__getitem__)] = np.arange(len(first))
+    return ranks[codes]
+
+
+def _place(group: object) -> tuple[int, str]:
+    return (group, "") if isinstance(group, int) else (0, str(group))
+
+
 def split_folds(groups: Sequence[Hashable | None], n_splits: int = 5, seed: int = 0) -> list[Fold]:
     """Split queries into folds of about one size, every group on one side only.
 
-    Groups are shuffled, then dealt, the largest first, each to the fold with the fewest queries so far.
+    Groups are put into the order of their names, so that the order of the queries plays no part, shuffled, then dealt,
+    the largest first, each to the fold with the fewest queries so far.
 
     Parameters
     ----------
@@ -74,6 +102,7 @@ def split_folds(groups: Sequence[Hashable | None], n_splits: int = 5, seed: int 
     [[0, 1], [2, 3], [4]]
     """
     codes = group_codes(groups)
+    codes = _by_name(groups, codes)
     sizes = np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)
     if n_splits < 2:
         raise InputError(f"n_splits is {n_splits}; it must be at least 2")
@@ -83,7 +112,7 @@ def split_folds(groups: Sequence[Hashable | None], n_splits: int = 5, seed: int 
             f"{counted(len(sizes), 'independent group', 'independent groups')}, "
             f"which stay whole; take at most {counted(len(sizes), 'fold', 'folds')}"
         )
-    shuffled = np.random.default_rng(seed).permutation(len(sizes))
+    shuffled = seeded(seed).permutation(len(sizes))
     dealt = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     fold_of_group = np.zeros(len(sizes), dtype=np.int64)
     filled = np.zeros(n_splits, dtype=np.int64)

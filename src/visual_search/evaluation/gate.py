@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.compared import AnyResult, higher_is_better, largest_difference
@@ -124,9 +126,9 @@ def gate(
     >>> gate(after, before, "RR", 0.01).verdict, gate(before, after, "RR", 0.01).verdict
     ('passed', 'failed')
     """
-    if not (math.isfinite(margin) and margin >= 0):
+    if not _is_margin(margin):
         raise InputError(
-            f"margin is {margin}; a number of at least 0 in the measure's own unit is needed, such as 0.01"
+            f"margin is {margin!r}; a number of at least 0 in the measure's own unit is needed, such as 0.01"
         )
     settings = resampling or Resampling(resamples=10_000)
     comparison = compare(
@@ -140,11 +142,21 @@ def gate(
     needed = _needed(found, margin, settings.confidence)
     queries = None if needed is None or not found.groups else math.ceil(needed * found.queries / found.groups)
     verdict, reason = _verdict(found, margin)
-    if verdict == "not decided":
+    if found.only_a or found.only_b:
+        verdict, reason = _over_some(verdict, reason, found)
+    elif verdict == "not decided":
         reason = f"{reason}; {_what_would_decide(found, margin, needed, queries)}"
     if comparison.unproven:
         reason = f"{reason}; the split is not proven, so mind the notes"
     return GateResult(verdict, reason, margin, found, needed, queries, comparison)
+
+
+def _is_margin(margin: object) -> bool:
+    return (
+        isinstance(margin, int | float | np.integer | np.floating)
+        and not isinstance(margin, bool)
+        and bool(0 <= margin < math.inf)
+    )
 
 
 def _verdict(found: Contrast, margin: float) -> tuple[Verdict, str]:
@@ -166,6 +178,16 @@ def _verdict(found: Contrast, margin: float) -> tuple[Verdict, str]:
     if gain[1] < -margin:
         return "failed", f"{between}; the interval lies beyond {bound}, so it is worse by more than the margin"
     return "not decided", f"{between}; the interval holds {bound}, so it is too wide to tell"
+
+
+def _over_some(verdict: Verdict, reason: str, found: Contrast) -> tuple[Verdict, str]:
+    """A measure that only one of the two has for some queries says nothing of these: such a gate never passes."""
+    reason = (
+        f"{reason}; but {counted(found.only_b, 'query has', 'queries have')} a value in the baseline only, "
+        f"{found.only_a:,} in the candidate only, which the difference over the other {found.queries:,} leaves out: "
+        "take a measure that is defined for every query, such as RR or HitRate@10"
+    )
+    return "not decided" if verdict == "passed" else verdict, reason
 
 
 def _doubt(found: Contrast, interval: Interval, *, rests_on_0: bool) -> str | None:

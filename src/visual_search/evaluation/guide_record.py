@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.evaluation.fingerprints import fingerprints_of
+from visual_search.evaluation.fingerprints import fingerprint_pictures, fingerprints_of
 from visual_search.evaluation.item_states import relevant_counts
 from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.result import Result
@@ -58,9 +58,12 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         "embedder": _copied(result.gallery.embedder),
         "index": _copied(result.gallery.index),
         "ledger": _copied(result.gallery.ledger),
-        "fingerprints": fingerprints_of(
-            result.relevance, result.ranking, result.gallery.ids, result.gallery.hashes
-        ),
+        "fingerprints": fingerprints_of(result.relevance, result.ranking, result.gallery.ids, result.gallery.hashes)
+        | {
+            "query_pictures": fingerprint_pictures(
+                {query.query_id: result.dataset.image_of(query) for query in result.dataset.queries}
+            )
+        },
         "versions": versions(),
         "machine": machine(),
         "seeds": {"bootstrap": result.resampling.seed},

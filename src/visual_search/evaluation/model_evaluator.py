@@ -142,7 +142,8 @@ class ModelEvaluator:
         gallery = gallery_of(self.search_service)
         ids = [query.query_id for query in dataset.queries]
         relevance = dataset.relevance(ignore_self=exclude_self)
-        stated = protocol_record(protocol, relevance, gallery.ids)
+        owners = [query.group for query in dataset.queries]
+        stated = protocol_record(protocol, relevance, gallery.ids, owners)
         absent = None if gallery.ids is None else find_absent_items(relevance, gallery.ids)
         vectors = self._query_vectors(dataset, precomputed_embeddings, gallery)
         depth = search_depth(guide.depth, relevance, gallery)

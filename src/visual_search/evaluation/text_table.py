@@ -16,7 +16,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     mAP       0.25
     """
     kept = [column for column in range(len(header)) if not column or any(row[column] for row in rows)]
-    lines = [[line[column] for column in kept] for line in (header, *rows)]
+    lines = [[_on_one_line(line[column]) for column in kept] for line in (header, *rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(kept))]
     return "\n".join(
         "  ".join(
@@ -25,6 +25,11 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+def _on_one_line(cell: str) -> str:
+    """A name with line ends or other controls in it would break the table; they are shown as escapes."""
+    return cell if cell.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in cell)
 
 
 def decimals(value: float | None, places: int = 3) -> str:

@@ -59,6 +59,7 @@ class ColumnTable:
         return name in self._table.column_names
 
     def _column(self, name: str) -> Any:
+
         if name not in self:
             there = ", ".join(map(repr, self._table.column_names))
             raise InputError(f"{self._what}: no column {name!r}; there are {there}; say which one is meant")

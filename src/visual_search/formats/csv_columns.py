@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from visual_search.errors import FileFormatError, Problems
+from visual_search.formats.text_lines import lines_of
 
 __all__ = ["read_csv_columns"]
 
@@ -49,8 +51,8 @@ def read_csv_columns(path: str | os.PathLike[str]) -> dict[str, list[str] | list
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as reason:
         raise FileFormatError(f"{name}: byte {reason.start} is not UTF-8; save the table as UTF-8 CSV") from None
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    delimiter = "\t" if "\t" in (lines_of(text) or [""])[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     problems = Problems(name)
     rows: list[list[str]] = []
     try:

@@ -1,4 +1,4 @@
-"""Whether two small copies show one picture: their detail correlates and their colours agree."""
+"""Whether two small copies show one picture: their detail correlates, and no place differs in shade or colour."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 _BLUE = np.array([-0.168736, -0.331264, 0.5], dtype=np.float32)
 _RED = np.array([0.5, -0.418688, -0.081312], dtype=np.float32)
 _ROWS = 4096
+_PATCH = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +37,17 @@ class Likeness:
         Correlation of what is left of the grey small copies when a 5 x 5 mean is taken away; -1 to 1.
     color : float32 array of shape (n,)
         Root mean square difference of chroma (Cb, Cr) over an 8 x 8 grid, in levels of 255.
+    local : float32 array of shape (n,)
+        Largest difference of a 2 x 2 mean of the grey small copies once their mean and contrast are made the same, in
+        levels of 255: one other letter on a number plate.
+    shade : float32 array of shape (n,)
+        The same as the pictures are, brightness and contrast and all: a light and a dark thing of one form.
     """
 
     detail: FloatArray
     color: FloatArray
+    local: FloatArray
+    shade: FloatArray
 
 
 def detail_of(signatures: Signatures) -> FloatArray:
@@ -48,7 +56,7 @@ def detail_of(signatures: Signatures) -> FloatArray:
     Each pixel less the mean of the 5 x 5 around it, edges repeated. Photographs of one face or one street share
     their large shapes; it is in the detail that two photographs differ and two copies of one do not.
     """
-    grey: FloatArray = signatures["small"].astype(np.float32) @ _LUMA
+    grey = _grey(signatures)
     margin = _WINDOW // 2
     padded = np.pad(grey, ((0, 0), (margin, margin), (margin, margin)), mode="reflect", reflect_type="odd")
     rows = np.zeros((len(grey), SIDE, SIDE + 2 * margin), dtype=np.float32)
@@ -94,21 +102,50 @@ def compare_small(
 
     Convention
     ----------
-    Brightness and contrast do not count; a copy in grey of a coloured picture differs in colour. Memory: some 100 MB
-    at a time, however many pairs.
+    Brightness and contrast count in ``shade`` alone; a copy in grey of a coloured picture differs in colour. Memory:
+    some 100 MB at a time, however many pairs.
     """
     detail = np.empty(len(first), dtype=np.float32)
     color = np.empty(len(first), dtype=np.float32)
+    local = np.empty(len(first), dtype=np.float32)
+    shade = np.empty(len(first), dtype=np.float32)
     for start in range(0, len(first), _ROWS):
         part = slice(start, start + _ROWS)
         left, right = signatures[first[part]], signatures[second[part]]
         ours, theirs = _normalized(left), _normalized(right)
         shades, others = _chroma(left), _chroma(right)
+        grey, other = _grey(left), _grey(right)
         if mirrored:
-            ours, shades = ours[:, :, ::-1], shades[:, :, ::-1]
+            ours, shades, grey = ours[:, :, ::-1], shades[:, :, ::-1], grey[:, :, ::-1]
         detail[part] = (ours * theirs).sum(axis=(1, 2))
         color[part] = np.sqrt(((shades - others) ** 2).mean(axis=(1, 2, 3)))
-    return Likeness(detail, color)
+        local[part] = _largest_patch(*_of_one_contrast(grey, other))
+        shade[part] = _largest_patch(grey, other)
+    return Likeness(detail, color, local, shade)
+
+
+def _grey(signatures: Signatures) -> FloatArray:
+    grey: FloatArray = signatures["small"].astype(np.float32) @ _LUMA
+    return grey
+
+
+def _of_one_contrast(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both less their means, and with the geometric mean of their contrasts, so that neither goes before the other."""
+    ours, theirs = (one - one.mean(axis=(1, 2), keepdims=True) for one in (first, second))
+    spread, other = (np.sqrt((one**2).mean(axis=(1, 2), keepdims=True)) for one in (ours, theirs))
+    gain = np.sqrt(np.divide(other, spread, out=np.ones_like(spread), where=(spread > 0) & (other > 0)))
+    return ours * gain, theirs / gain
+
+
+def _largest_patch(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Largest difference of a 2 x 2 mean, float32 of shape (n,)."""
+    apart = first - second
+    last = SIDE - _PATCH + 1
+    total = sum(
+        apart[:, down : down + last, right : right + last] for down in range(_PATCH) for right in range(_PATCH)
+    )
+    largest: FloatArray = np.abs(total).max(axis=(1, 2)) / _PATCH**2
+    return largest
 
 
 def _normalized(signatures: Signatures) -> FloatArray:

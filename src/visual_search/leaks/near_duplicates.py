@@ -1,4 +1,4 @@
-"""Near-duplicates by appearance: candidates by the 64-bit hash, in blocks, each checked by three more rules."""
+"""Near-duplicates by appearance: candidates by the 64-bit hash, in blocks, each checked by five more rules."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ def _checked(
     first, second, bits256 = first[close], second[close], bits256[close]
     likeness = compare_small(signatures, first, second, mirrored=mirrored)
     alike = (likeness.detail >= thresholds.detail) & (likeness.color <= thresholds.color)
+    alike &= (likeness.local <= thresholds.patch) & (likeness.shade <= thresholds.shade)
     first, second = first[alike], second[alike]
     bits64 = hamming(signatures[f"{ours}64"][first], signatures["hash64"][second])
     return PicturePairs(

@@ -13,7 +13,7 @@ __all__ = ["LeakThresholds"]
 
 @dataclass(frozen=True, slots=True)
 class LeakThresholds:
-    """The rule for near-duplicates: every one of the four must hold.
+    """The rule for near-duplicates: every one of the six must hold.
 
     Parameters
     ----------
@@ -23,6 +23,11 @@ class LeakThresholds:
         Lowest correlation of the detail of the two pictures at 24 x 24 pixels; above 0, at most 1.
     color : float
         Largest root mean square difference of chroma, in levels of 255.
+    local : float or None
+        Largest difference of a 2 x 2 patch at 24 x 24 pixels, mean and contrast made the same, in levels of 255. None:
+        11, but no bound where ``detail`` is set below its default, to see pictures that differ in places.
+    shade : float
+        The same as the pictures are, in levels of 255: a copy half as bright is another picture.
     cosine : float or None
         Lowest cosine of embeddings that alone makes two pictures near-duplicates; None compares no embeddings.
 
@@ -40,7 +45,7 @@ class LeakThresholds:
     Examples
     --------
     >>> LeakThresholds().words()
-    'near-duplicates: at most 6 of 64 and 32 of 256 hash bits differ, detail correlates at .975 or more, colours differ by at most 16 levels'
+    'near-duplicates: at most 6 of 64 and 32 of 256 hash bits differ, detail correlates at .975 or more, colours differ by at most 16 levels, a patch by 11 and with its brightness by 50'
     """  # noqa: E501 - the words come in one line
 
     radius64: int = 6
@@ -48,6 +53,8 @@ class LeakThresholds:
     detail: float = 0.975
     color: float = 16.0
     cosine: float | None = None
+    local: float | None = None
+    shade: float = 50.0
 
     def __post_init__(self) -> None:
         problems = Problems("thresholds")
@@ -55,23 +62,33 @@ class LeakThresholds:
             value = getattr(self, name)
             if type(value) is not int or not 0 <= value <= most:
                 problems.add(f"{name}={value!r}: give a whole number of bits from 0 to {most}")
-        for name, most in (("detail", 1), ("color", 255)):
+        for name, most in (("detail", 1), ("color", 255), ("local", 255), ("shade", 255)):
             value = getattr(self, name)
+            if name == "local" and value is None:
+                continue
             if not _is_number(value) or not 0 < value <= most:
                 problems.add(f"{name}={value!r}: give a number above 0 and at most {most}")
         if self.cosine is not None and (not _is_number(self.cosine) or not 0 < self.cosine <= 1):
             problems.add(f"cosine={self.cosine!r}: give a cosine above 0 and at most 1, or None")
         problems.raise_if_any(InputError)
 
+    @property
+    def patch(self) -> float:
+        """The bound of ``local`` that holds."""
+        if self.local is not None:
+            return self.local
+        return 11.0 if self.detail >= 0.975 else 255.0
+
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
-        return asdict(self)
+        return asdict(self) | {"local": self.patch}
 
     def words(self) -> str:
         """The rule in a line."""
         said = (
             f"near-duplicates: at most {self.radius64} of 64 and {self.radius256} of 256 hash bits differ, detail "
-            f"correlates at {_short(self.detail)} or more, colours differ by at most {self.color:g} levels"
+            f"correlates at {_short(self.detail)} or more, colours differ by at most {self.color:g} levels, "
+            f"a patch by {self.patch:g} and with its brightness by {self.shade:g}"
         )
         return (
             said if self.cosine is None else f"{said}; or embeddings with a cosine of {_short(self.cosine)} or more"

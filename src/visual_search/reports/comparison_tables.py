@@ -15,6 +15,7 @@ from visual_search.evaluation.comparison import Comparison
 from visual_search.evaluation.contrast import Contrast
 from visual_search.evaluation.statistics.interval import Interval
 from visual_search.evaluation.text_table import p_text, text_table
+from visual_search.formats.csv_cells import csv_name
 from visual_search.reports.wording import markdown, printable
 
 __all__ = ["COMPARISON_FORMATS", "comparison_notes", "comparison_table"]
@@ -30,7 +31,7 @@ _WORDS = 3  # columns of words come first; numbers stand to the right
 _EXACT = (
     *("measure", "system", "baseline", "mean", "baseline_mean", "difference", "low", "high", "confidence"),
     *("p", "p_holm", "p_max", "effect_size", "wins", "losses", "ties", "queries", "groups", "detectable"),
-    *("groups_needed", "queries_needed"),
+    *("groups_needed", "queries_needed", "only_system", "only_baseline"),
 )
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -186,8 +187,8 @@ def _csv(comparison: Comparison) -> str:
         numbers = [
             *(one.mean_a, one.mean_b, one.difference, *ends, one.p_value, one.p_holm, one.p_max, one.effect_size),
             *(one.wins, one.losses, one.ties, one.queries, one.groups, one.detectable),
-            *(one.groups_needed, one.queries_needed),
+            *(one.groups_needed, one.queries_needed, one.only_a, one.only_b),
         ]
         exact = ["" if n is None or (isinstance(n, float) and math.isnan(n)) else repr(n) for n in numbers]
-        writer.writerow([one.measure, one.a, one.b, *exact])
+        writer.writerow([*map(csv_name, (one.measure, one.a, one.b)), *exact])
     return stream.getvalue()

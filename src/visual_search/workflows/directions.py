@@ -15,6 +15,7 @@ from visual_search.evaluation.protocols.directions import Directions, evaluate_d
 from visual_search.evaluation.protocols.measured import Measures
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.formats.text_lines import lines_of
 from visual_search.formats.vectors import read_vectors
 from visual_search.ids import Id, Ids
 from visual_search.indexing.index_table import VectorIndex
@@ -108,7 +109,7 @@ def _pixels_or_vectors(path: Path) -> Matrix:
 
 
 def _read_ids(path: Path, wanted: Ids) -> list[Id]:
-    lines = path.read_text("utf-8-sig").splitlines()
+    lines = lines_of(path.read_bytes().decode("utf-8-sig"))
     if wanted.kind is not int:
         return list(lines)
     wrong = [line for line in lines if not line.strip().lstrip("-").isdecimal()]

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from visual_search.errors import InputError
 from visual_search.evaluation.baselines import BaselineComparison, compare_baselines
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.ties import TieRule, checked_tie_rule
+from visual_search.formats.outputs import refuse_overwriting
 from visual_search.formats.result_copy import copy_result
 from visual_search.formats.results import StoredResult, check_result_path, read_result
 from visual_search.indexing.index_table import VectorIndex
@@ -149,19 +149,7 @@ def _check_outputs(
     """Refuse to write over what is read, before anything is done."""
     check_result_path(output)
     read = [index, dataset, *(name for name in baselines if _is_file_name(name))]
-    written = [output] if report is None else [output, report]
-    for place in written:
-        for source in read:
-            if _same_file(place, source):
-                raise InputError(f"{os.fspath(place)}: would be written over what is read; give another name")
-    if report is not None and _same_file(report, output):
-        raise InputError(f"report and output are both {os.fspath(report)}; give two names")
-
-
-def _same_file(first: str | os.PathLike[str], second: str | os.PathLike[str]) -> bool:
-    return Path(first).absolute() == Path(second).absolute() or (
-        Path(first).exists() and Path(second).exists() and Path(first).samefile(second)
-    )
+    refuse_overwriting({"output": output, "report": report}, read)
 
 
 def _baseline(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from visual_search.errors import InputError
+from visual_search.formats.outputs import refuse_overwriting
 from visual_search.reports.page import write_report
 from visual_search.reports.protocol_groups import group_by_protocol
 from visual_search.reports.systems import load_systems, read_all
@@ -55,8 +55,7 @@ def report_results(
     and on average precision. Systems whose gallery, queries, right answers, exclusions or rule for ties differ, or are
     not told, are not compared; the page says which of these it was.
     """
-    if any(Path(out).exists() and Path(one).exists() and Path(one).samefile(out) for one in results):
-        raise InputError(f"out: {os.fspath(out)} is one of the results; the page would be written over it")
+    refuse_overwriting({"out": out}, results)
     stored = read_all(results)
     groups = group_by_protocol(load_systems(stored, baseline=baseline))
     chosen = baseline

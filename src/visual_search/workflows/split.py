@@ -26,6 +26,7 @@ from visual_search.evaluation.protocols.random_images import random_images
 from visual_search.evaluation.protocols.reidentification import reidentification
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.protocols.split_dataset import dataset_of_split
+from visual_search.formats.outputs import refuse_overwriting
 from visual_search.ids import Id
 
 __all__ = ["PROTOCOLS", "AnySplit", "make_splits", "save_splits", "write_dataset"]
@@ -91,7 +92,9 @@ PROTOCOLS: Mapping[str, Maker] = {
 }
 
 
-def make_splits(table: str | os.PathLike[str], protocol: str, options: Mapping[str, Any]) -> list[AnySplit]:
+def make_splits(
+    table: str | os.PathLike[str], protocol: str, options: Mapping[str, Any], *, image: str | None = None
+) -> list[AnySplit]:
     """Make the split of a protocol, or its folds.
 
     Parameters
@@ -102,6 +105,8 @@ def make_splits(table: str | os.PathLike[str], protocol: str, options: Mapping[s
         A name of `PROTOCOLS`.
     options : mapping
         As on the command line, with underscores; None where not given.
+    image : str, optional
+        Column of image paths, by which items are told apart as well.
 
     Returns
     -------
@@ -130,18 +135,23 @@ def make_splits(table: str | os.PathLike[str], protocol: str, options: Mapping[s
     if separator is not None:
         given["relevant"] = SharedLabel(separator)
     called = maker.called or {}
-    made = maker.make(table, **{called.get(name, name): value for name, value in given.items()})
+    made = maker.make(
+        Metadata(table, image=image), **{called.get(name, name): value for name, value in given.items()}
+    )
     return list(made) if isinstance(made, list) else [made]
 
 
-def save_splits(splits: list[AnySplit], out: str | os.PathLike[str]) -> list[Path]:
-    """Write each split; of several, each with its number before the suffix."""
+def save_splits(
+    splits: list[AnySplit], out: str | os.PathLike[str], table: str | os.PathLike[str] | None = None
+) -> list[Path]:
+    """Write each split; of several, each with its number before the suffix; none over the table they were made from."""
     target = Path(out)
     if target.is_dir():
         raise InputError(f"--out: {target} is a folder; give a file, such as split.json or split.parquet")
     paths = [target]
     if len(splits) > 1:
         paths = [target.with_name(f"{target.stem}-{number}{target.suffix}") for number in range(1, len(splits) + 1)]
+    refuse_overwriting({f"--out ({path.name})": path for path in paths}, [table])
     for split, path in zip(splits, paths, strict=True):
         split.save(path)
     return paths

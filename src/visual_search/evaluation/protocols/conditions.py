@@ -31,6 +31,8 @@ __all__ = [
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+# Right answers and ignored pairs that a split may have: at some 60 bytes each while it is made, 6 GB.
+MOST_PAIRS = 100_000_000
 Pairs: TypeAlias = "tuple[Int64Array, Int64Array, BoolArray]"
 
 _STANDS_IN = (
@@ -109,6 +111,10 @@ class SameGroup(Condition):
     other_view: bool = False
     junk: tuple[Id, ...] = ()
 
+    def __post_init__(self) -> None:
+        if not _is_tuple(self.junk):
+            raise InputError(f"junk={self.junk!r}: give a tuple of groups, such as (-1,)")
+
     @property
     def words(self) -> str:
         """The condition in one sentence."""
@@ -119,12 +125,12 @@ class SameGroup(Condition):
     def pairs(self, queries: Side, gallery: Side) -> Pairs:
         """Pairs of one group."""
         mine, theirs = joint_codes(_of(queries, "group", self), gallery_group := _of(gallery, "group", self))
-        query, item = same_class(mine, theirs)
+        junk = _rows_with(gallery_group, self.junk)
+        query, item = _pairs_alike(mine, theirs, self, more=len(junk) * len(queries))
         ignored = np.zeros(len(query), dtype=np.bool_)
         if self.other_view:
             my_view, their_view = joint_codes(_of(queries, "view", self), _of(gallery, "view", self))
             ignored = my_view[query] == their_view[item]
-        junk = _rows_with(gallery_group, self.junk)
         if not len(junk):
             return query, item, ignored
         every = np.repeat(np.arange(len(queries)), len(junk)), np.tile(junk, len(queries))
@@ -147,8 +153,9 @@ class SameClassOtherGroup(Condition):
     def pairs(self, queries: Side, gallery: Side) -> Pairs:
         """Pairs of one class or of one group; the latter are ignored."""
         mine, theirs = joint_codes(_of(queries, "group", self), _of(gallery, "group", self))
-        own_query, own_item = same_class(mine, theirs)
-        query, item = same_class(*joint_codes(_of(queries, "label", self), _of(gallery, "label", self)))
+        own_query, own_item = _pairs_alike(mine, theirs, self)
+        labels = joint_codes(_of(queries, "label", self), _of(gallery, "label", self))
+        query, item = _pairs_alike(*labels, self, more=len(own_query))
         apart = mine[query] != theirs[item]
         flags = np.concatenate(
             (np.zeros(int(apart.sum()), dtype=np.bool_), np.ones(len(own_query), dtype=np.bool_))
@@ -170,6 +177,10 @@ class SharedLabel(Condition):
     by_class: ClassVar[bool] = True
     separator: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.separator is not None and not _is_text(self.separator):
+            raise InputError(f"separator={self.separator!r}: give the text between labels, such as '|', or None")
+
     @property
     def words(self) -> str:
         """The condition in one sentence."""
@@ -181,10 +192,10 @@ class SharedLabel(Condition):
         """Pairs with a label in common."""
         sides = [_of(side, "label", self) for side in (queries, gallery)]
         if self.separator is None:
-            query, item = same_class(*joint_codes(*sides))
+            query, item = _pairs_alike(*joint_codes(*sides), self)
         else:
             rows, labels = zip(*(_parted(side, self.separator) for side in sides), strict=True)
-            first, second = same_class(*joint_codes(*labels))
+            first, second = _pairs_alike(*joint_codes(*labels), self)
             query, item = rows[0][first], rows[1][second]
         return query, item, np.zeros(len(query), dtype=np.bool_)
 
@@ -261,6 +272,21 @@ def relevance_of_pairs(
     return Relevance(queries.ids, gallery.ids, offsets, keys % width, np.where(ignored, 0.0, 1.0), ignored)
 
 
+def _pairs_alike(
+    first: Int64Array, second: Int64Array, condition: Condition, *, more: int = 0
+) -> tuple[Int64Array, Int64Array]:
+    """Pairs of one code, once they are counted and found to be no more than memory holds."""
+    width = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    total = more + int(np.bincount(first, minlength=width) @ np.bincount(second, minlength=width))
+    if total > MOST_PAIRS:
+        raise InputError(
+            f"the condition {condition.name} makes {total:,} pairs of {len(first):,} queries and {len(second):,} "
+            f"items; at most {MOST_PAIRS:,} are listed in memory. Take fewer queries (one a group, or "
+            "where=), or score label sets as they are: evaluate with SharedLabels lists no pairs"
+        )
+    return same_class(first, second)
+
+
 def _of(side: Side, column: str, condition: Condition) -> Column:
     return side.need(column, why=f"the condition {condition.name}")
 
@@ -280,6 +306,14 @@ def _parted(column: Column, separator: str) -> tuple[Int64Array, Column]:
     rows = np.repeat(np.arange(len(column)), counts)
     at = np.repeat(starts - offsets_of(counts)[:-1], counts) + np.arange(len(rows))
     return rows, flat.taken(at)
+
+
+def _is_tuple(value: object) -> bool:
+    return isinstance(value, tuple)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _plain(value: Any) -> Any:

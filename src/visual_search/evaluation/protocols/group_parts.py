@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.counted import counted
-from visual_search.errors import InputError, ProofError
+from visual_search.errors import InputError, ProofError, first_few
 from visual_search.evaluation.folds import split_folds
 from visual_search.evaluation.protocols.metadata import Metadata, Table
 from visual_search.evaluation.protocols.partition import Partition
+from visual_search.evaluation.seeds import seeded
 from visual_search.ids import Id
 
 __all__ = ["group_folds", "parts_by_column", "parts_by_group", "parts_of_random_images"]
@@ -61,7 +63,7 @@ def parts_by_group(
     metadata = Metadata(table, where=where)
     everything = metadata.side(item, group=group)
     assert everything.group is not None
-    _, codes = np.unique(everything.group.codes, return_inverse=True)
+    codes = everything.group.ranks()
     sizes = np.bincount(codes)
     if len(sizes) < len(wanted):
         raise InputError(
@@ -158,7 +160,7 @@ def parts_of_random_images(
     wanted = _checked(DEFAULT_SHARES if shares is None else shares)
     metadata = Metadata(table, where=where)
     everything = metadata.side(item, group=group)
-    order = np.random.default_rng(seed).permutation(len(everything))
+    order = seeded(seed).permutation(len(everything))
     ends = np.rint(np.cumsum(list(wanted.values())) * len(order)).astype(np.int64)
     codes = np.empty(len(order), dtype=np.int64)
     codes[order] = np.searchsorted(ends, np.arange(len(order)), side="right")
@@ -186,6 +188,9 @@ def parts_of_random_images(
 
 
 def _checked(shares: Mapping[str, float]) -> dict[str, float]:
+    wrong = {name: share for name, share in shares.items() if not _is_number(share)}
+    if wrong:
+        raise InputError(f"shares={dict(shares)!r}: {first_few(list(wrong))}: shares are numbers")
     total = sum(shares.values())
     if len(shares) < 2 or min(shares.values()) <= 0 or abs(total - 1) > 1e-9:
         raise InputError(
@@ -194,9 +199,13 @@ def _checked(shares: Mapping[str, float]) -> dict[str, float]:
     return {str(name): float(share) for name, share in shares.items()}
 
 
+def _is_number(share: object) -> bool:
+    return isinstance(share, int | float | np.integer | np.floating) and math.isfinite(share)
+
+
 def _dealt(sizes: npt.NDArray[np.int64], shares: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.int64]:
     """Part of each group: the largest first, each to the part that lacks most of its share; none is left empty."""
-    shuffled = np.random.default_rng(seed).permutation(len(sizes))
+    shuffled = seeded(seed).permutation(len(sizes))
     order = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
     wanted = shares * sizes.sum()
     held, part = np.zeros(len(shares)), np.zeros(len(sizes), dtype=np.int64)

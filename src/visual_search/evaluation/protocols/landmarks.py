@@ -68,6 +68,8 @@ def landmark_difficulty(
     """
     if level not in get_args(Level):
         raise InputError(f"level={level!r}: one of {', '.join(get_args(Level))}")
+    if isinstance(gallery, str):
+        raise InputError(f"gallery={gallery!r} is one text; give a list of ids, [{gallery!r}]")
     metadata = Metadata(pairs)
     asked, found, hard = (metadata.column(name) for name in (query, item, difficulty))
     strange = [value for value in hard.used() if value not in _GRADES]

@@ -35,6 +35,8 @@ class Metadata:
     where : mapping, optional
         Columns and the value they must have, ``{"split": "test"}``; several values as a list. Other rows are not
         looked at.
+    image : str, optional
+        Column of the pictures' paths, by which a split is proven too: no picture on both sides, whatever the ids.
 
     Raises
     ------
@@ -48,7 +50,9 @@ class Metadata:
     (2, ['G0', 'G0'])
     """
 
-    def __init__(self, source: Table, *, where: Mapping[str, Id | Sequence[Id]] | None = None) -> None:
+    def __init__(
+        self, source: Table, *, where: Mapping[str, Id | Sequence[Id]] | None = None, image: str | None = None
+    ) -> None:
         if isinstance(source, Metadata):
             self._table: ColumnTable = source._table  # noqa: SLF001 - the same class; both are immutable
             self.name: str = source.name
@@ -56,6 +60,7 @@ class Metadata:
         else:
             self._table, self.name = _opened(source)
             self._rows = np.arange(len(self._table), dtype=np.int64)
+        self._image: str | None = image or (source._image if isinstance(source, Metadata) else None)  # noqa: SLF001
         for column, wanted in (where or {}).items():
             self._rows = self._rows[self._chosen(column, wanted)]
 
@@ -80,7 +85,8 @@ class Metadata:
         """
         values, codes = self._table.ids(name)
         chosen = codes[self._rows]
-        empty = np.flatnonzero(np.isin(chosen, [code for code, value in enumerate(values) if value == ""]))
+        blank = [code for code, value in enumerate(values) if isinstance(value, str) and not value.strip()]
+        empty = np.flatnonzero(np.isin(chosen, blank))
         if len(empty):
             rows = self._rows[empty].tolist()
             raise InputError(f"{self.name}: column {name!r} is empty in {len(rows)} rows, first: {first_few(rows)}")
@@ -135,7 +141,21 @@ class Metadata:
         """All rows with the named columns."""
         groups, views, labels = (None if name is None else self.column(name) for name in (group, view, label))
         located = None if places is None else np.column_stack([self.numbers(name) for name in places])
-        return Side(self.ids(item), group=groups, view=views, label=labels, places=located)
+        pictures = None if self._image is None else _as_paths(self.column(self._image))
+        return Side(
+            self.ids(item),
+            group=groups,
+            view=views,
+            label=labels,
+            places=located,
+            image=pictures,
+            by_row=item is None,
+        )
+
+
+def _as_paths(column: Column) -> Column:
+    """One path for one place: ``./a.jpg`` is ``a.jpg``."""
+    return Column.of([os.path.normpath(str(column.values[code])) for code in column.codes.tolist()])
 
 
 def _opened(source: Table) -> tuple[ColumnTable, str]:

@@ -19,6 +19,8 @@ Coordinates: TypeAlias = Literal["degrees", "metres"]
 
 # Mean radius of the Earth in metres (IUGG, R1).
 EARTH_RADIUS = 6_371_008.8
+# Metres from the origin: far beyond any place on the Earth, and small enough to be squared and subtracted.
+_FURTHEST = 1e9
 # Pairs of neighbouring cells whose distances are computed at a time.
 _PAIRS = 1 << 20
 
@@ -118,6 +120,12 @@ def _cubes(
 def _in_space(places: FloatArray, coordinates: Coordinates) -> FloatArray:
     """Metres on the plane, or in space, where a chord is no longer than its arc."""
     if coordinates == "metres":
+        far = np.flatnonzero((np.abs(places) > _FURTHEST).any(axis=1))
+        if len(far):
+            raise InputError(
+                f"places: {len(far)} are more than {_FURTHEST:.0e} m from the origin, first rows "
+                f"{first_few(far.tolist())}: {first_few(places[far[:3]].tolist())}; metres east and north are needed"
+            )
         return places
     wrong = np.flatnonzero((np.abs(places[:, 0]) > 90) | (np.abs(places[:, 1]) > 360))
     if len(wrong):

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
+from visual_search.evaluation.protocols.group_names import groups_alike
 from visual_search.evaluation.protocols.proof import Claim, Proof, Status
-from visual_search.evaluation.protocols.proving import side_fingerprint
+from visual_search.evaluation.protocols.proving import side_fingerprint, what_was_compared
 from visual_search.evaluation.protocols.sides import Column, Side
 from visual_search.ids import Id
 
@@ -74,7 +75,7 @@ class Partition:
             proof=prove_parts(parts, allowed),
             allowed=allowed,
             left_out=int((codes < 0).sum()),
-            warnings=warnings,
+            warnings=(*warnings, *(() if everything.group is None else groups_alike(everything.group.used()))),
             options=dict(options or {}),
         )
 
@@ -191,6 +192,9 @@ def _shared(parts: Mapping[str, Side], what: str) -> _Found:
     if unknown:
         return what, False, "no group is known of some items", counts, ()
     one = what[:-1]
+    if what == "items" and not twice:
+        one, more = what_was_compared(next(iter(parts.values())))
+        return what, True, f"no {one} is in two parts: {counted(len(where), one, f'{one}s')}{more}", counts, ()
     if not twice:
         return what, True, f"no {one} is in two parts: {counted(len(where), one, what)}", counts, ()
     first = first_few([f"{value} in {' and '.join(pair)}" for value, pair in twice.items()], 3)
@@ -201,5 +205,5 @@ def _shared(parts: Mapping[str, Side], what: str) -> _Found:
 def _values(side: Side, what: str) -> Sequence[Id]:
     column: Column | None = side.group
     if what == "items":
-        return side.ids
+        return side.ids if side.image is None else side.image.rows()
     return [] if column is None else column.used()

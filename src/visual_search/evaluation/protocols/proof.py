@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from visual_search.errors import FileFormatError, ProofError
+from visual_search.errors import FileFormatError, ProofError, first_few
 from visual_search.ids import Id
 
 __all__ = ["Claim", "Proof", "Status", "broken_claims"]
@@ -141,6 +141,11 @@ class Proof:
             if found not in known
         ]
         different += [f"claim {one['name']}: no longer there" for one in known if one not in fresh]
+        different += [
+            f"{key}: {first_few(list(ours)) if ours else 'none'}"
+            for key, ours in (("failed", self.failed), ("allowed", self.marked))
+            if told.get(key) != list(ours)
+        ]
         if told.get("holds") is not self.holds:
             different.append(f"whether the proof holds: it {'does' if self.holds else 'does not'}")
         if different:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
 from visual_search.counted import counted
-from visual_search.errors import first_few
+from visual_search.errors import InputError, Problems, first_few
 from visual_search.evaluation.protocols.proof import Claim, Proof, Status
 from visual_search.evaluation.protocols.sides import Column, Side, joint_codes
 from visual_search.formats.fingerprint import fingerprint_array, fingerprint_bytes, fingerprint_json
+from visual_search.ground_truth.labels import same_class
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id
 
-__all__ = ["Promises", "prove", "side_fingerprint"]
+__all__ = ["Promises", "prove", "side_fingerprint", "what_was_compared"]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -50,6 +51,15 @@ class Promises:
     groups: Literal["equal", "within", "disjoint", "unstated"] = "equal"
     views: Literal["apart", "other", "unstated"] = "unstated"
     allowed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        problems = Problems("promises")
+        for name, hint in get_type_hints(type(self)).items():
+            if name != "allowed" and getattr(self, name) not in get_args(hint):
+                problems.add(f"{name}={getattr(self, name)!r}: one of {', '.join(get_args(hint))}")
+        if not _are_names(self.allowed):
+            problems.add(f"allowed={self.allowed!r}: give a tuple of claims' names, such as ('groups',)")
+        problems.raise_if_any(InputError)
 
     @property
     def shared_ids(self) -> bool:
@@ -135,10 +145,15 @@ def _items(queries: Side, gallery: Side, relevance: Relevance, promises: Promise
     rows = gallery.ids.rows(queries.ids) if queries.ids.kind is gallery.ids.kind else np.full(len(queries), -1)
     shared = np.flatnonzero(rows >= 0)
     counts = {"shared": len(shared)}
+    if queries.image is not None and gallery.image is not None:
+        twice = _shared_pictures(queries, gallery, relevance, promises)
+        if twice is not None:
+            return twice
     if promises.items == "apart":
         names = tuple(queries.ids.take(shared[:_EXAMPLES].tolist()))
         if not len(shared):
-            return _holding("items", "no item is both query and gallery", counts)
+            one, more = what_was_compared(queries)
+            return _holding("items", f"no {one} is both query and gallery{more}", counts)
         words = f"{counted(len(shared), 'item is', 'items are')} both query and gallery, first {first_few(names)}"
         return _broken("items", f"{words}; each finds itself at rank 1 whatever the model", counts, names)
     own = relevance.ignored & (rows[relevance.query_of_entry()] == relevance.rows)
@@ -152,6 +167,38 @@ def _items(queries: Side, gallery: Side, relevance: Relevance, promises: Promise
         return _broken("items", words, counts, names)
     words = f"each of the {counted(len(shared), 'item', 'items')} that are query and gallery is ignored for itself"
     return _holding("items", words, counts)
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+
+
+def what_was_compared(side: Side) -> tuple[str, str]:
+    """What the items of a split are told apart by, and what to add where that says little of pictures."""
+    if side.image is not None:
+        return "picture", ", by their paths"
+    if side.by_row:
+        return "row", "; rows were compared, not pictures: name the column of pictures to have these compared"
+    return "item", ""
+
+
+def _shared_pictures(queries: Side, gallery: Side, relevance: Relevance, promises: Promises) -> _Found | None:
+    """Pictures that are query and gallery under whatever ids; of those ignored for the query nothing is said."""
+    assert queries.image is not None
+    assert gallery.image is not None
+    query, item = same_class(*joint_codes(queries.image, gallery.image))
+    if promises.items == "ignored":
+        width = max(len(gallery), 1)
+        ignored = relevance.query_of_entry()[relevance.ignored] * width + relevance.rows[relevance.ignored]
+        query = query[~np.isin(query * width + item, ignored)]
+    found = np.unique(query)
+    if not len(found):
+        return None
+    names = tuple(queries.ids.take(found[:_EXAMPLES].tolist()))
+    first = first_few([queries.image.values[code] for code in queries.image.codes[found[:3]].tolist()])
+    told = counted(len(found), "query shows a picture", "queries show pictures")
+    words = f"{told} that the gallery has too, first {first}; each finds itself at rank 1 whatever the model"
+    return _broken("items", words, {"shared": len(found)}, names)
 
 
 def _groups(queries: Side, gallery: Side, promises: Promises) -> _Found | None:
@@ -265,6 +312,8 @@ def side_fingerprint(side: Side) -> str:
     columns: list[Any] = [side.ids.fingerprint()]
     columns += [None if one is None else _column_fingerprint(one) for one in (side.group, side.view, side.label)]
     columns.append(None if side.places is None else fingerprint_array(side.places))
+    # Only where they are there, so that a split without them keeps the fingerprint it always had.
+    columns += [] if side.image is None else [_column_fingerprint(side.image)]
     return fingerprint_json(columns)
 
 

@@ -13,6 +13,7 @@ from visual_search.evaluation.protocols.metadata import Metadata, Table
 from visual_search.evaluation.protocols.proving import Promises
 from visual_search.evaluation.protocols.sides import Side
 from visual_search.evaluation.protocols.split import Split, Unanswered, make_split
+from visual_search.evaluation.seeds import seeded
 from visual_search.ids import Id, Ids
 
 __all__ = ["by_view", "given_split", "leave_one_out", "one_query_per_group"]
@@ -172,7 +173,7 @@ def one_query_per_group(
     metadata = Metadata(table, where=where)
     everything = metadata.side(item, group=group, view=view, label=label)
     codes = everything.need("group", why="one-query-per-group").codes
-    order = np.arange(len(codes)) if seed is None else np.random.default_rng(seed).permutation(len(codes))
+    order = np.arange(len(codes)) if seed is None else seeded(seed).permutation(len(codes))
     _, first = np.unique(codes[order], return_index=True)
     chosen = np.zeros(len(codes), dtype=np.bool_)
     chosen[order[first]] = True
@@ -250,6 +251,8 @@ def given_split(
 
 
 def _of_ids(everything: Side, ids: Iterable[Id], what: str) -> Side:
+    if isinstance(ids, str):
+        raise InputError(f"{what}={ids!r} is one text; give a list of ids, [{ids!r}]")
     named = Ids(ids, what=what)
     rows = everything.ids.rows(named)
     unknown = np.flatnonzero(rows < 0)

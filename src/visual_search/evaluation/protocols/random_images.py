@@ -12,6 +12,7 @@ from visual_search.evaluation.protocols.conditions import Condition, condition_n
 from visual_search.evaluation.protocols.metadata import Metadata, Table
 from visual_search.evaluation.protocols.proving import Promises
 from visual_search.evaluation.protocols.split import Split, make_split
+from visual_search.evaluation.seeds import seeded
 from visual_search.ids import Id
 
 __all__ = ["random_images"]
@@ -65,7 +66,7 @@ def random_images(
         raise InputError(
             f"queries={queries}: of {len(everything)} images at least one must ask and one be searched"
         )
-    order = np.random.default_rng(seed).permutation(len(everything))
+    order = seeded(seed).permutation(len(everything))
     split = make_split(
         protocol="random-images",
         words=f"{counted(queries, 'image', 'images')} drawn with seed {seed} ask, the others are searched",

@@ -26,7 +26,7 @@ def reidentification(
     query: Id = "query",
     gallery: Id = "gallery",
     item: str | None = None,
-    junk: Iterable[Id] = (-1,),
+    junk: Id | Iterable[Id] = (-1,),
     where: Mapping[str, Id | Sequence[Id]] | None = None,
     unanswered: Unanswered = "leave out",
 ) -> Split:
@@ -40,7 +40,7 @@ def reidentification(
         Columns of the person, the camera, and the part each image belongs to.
     query, gallery : str or int
         Values of ``role``.
-    junk : iterable of ids
+    junk : id or iterable of ids
         Identities that are nobody (-1 in Market-1501): ignored for every query. They cost one pair each a query.
     unanswered : {"leave out", "fail"}
         What is done with queries whose identity only their own camera saw; the field leaves them out.
@@ -70,7 +70,7 @@ def reidentification(
     parts = metadata.column(role)
     rows = [np.flatnonzero(parts.codes == parts.code_of(value, name=role)) for value in (query, gallery)]
     sides = everything.taken(rows[0]), everything.taken(rows[1])
-    nobody = tuple(junk)
+    nobody = (junk,) if isinstance(junk, str | int) else tuple(junk)
     _check(sides, identity, camera, nobody)
     return make_split(
         protocol="re-identification",

@@ -58,6 +58,18 @@ class Column:
         """Distinct values that occur, in the order of their codes."""
         return [self.values[code] for code in np.unique(self.codes).tolist()]
 
+    def ranks(self) -> Int64Array:
+        """Place of each row's value among the sorted values that occur, whatever the order of the rows.
+
+        >>> Column.of(["b", "a", "b"]).ranks().tolist()
+        [1, 0, 1]
+        """
+        used, rows = np.unique(self.codes, return_inverse=True)
+        ranks = np.empty(len(used), dtype=np.int64)
+        order = sorted(range(len(used)), key=lambda place: _sort_key(self.values[int(used[place])]))
+        ranks[order] = np.arange(len(used))
+        return ranks[rows.reshape(-1)]
+
     def code_of(self, value: Id, *, name: str) -> int:
         """Code of a value; a text that writes an integer finds that integer, as the command line gives it.
 
@@ -86,6 +98,10 @@ class Side:
         Scene or identity; view or camera; class. None where no column was named.
     places : float64 array of shape (n, 2) or None
         Latitude and longitude in degrees, or metres east and north.
+    image : Column or None
+        Path of each item's picture, where its column was named: one path is one picture, whatever the ids say.
+    by_row : bool
+        Whether the ids are row numbers of a table, of which one picture may have several.
     """
 
     ids: Ids
@@ -93,9 +109,11 @@ class Side:
     view: Column | None = None
     label: Column | None = None
     places: FloatArray | None = None
+    image: Column | None = None
+    by_row: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("group", "view", "label", "places"):
+        for name in ("group", "view", "label", "places", "image"):
             column = getattr(self, name)
             if column is not None and len(column) != len(self.ids):
                 raise InputError(f"{name}: {len(column)} values for {len(self.ids)} items; each needs one")
@@ -105,12 +123,13 @@ class Side:
 
     def taken(self, rows: npt.NDArray[Any]) -> Side:
         """Some of the items, in their order."""
-        group, view, label = (
-            None if column is None else column.taken(rows) for column in (self.group, self.view, self.label)
+        group, view, label, image = (
+            None if column is None else column.taken(rows)
+            for column in (self.group, self.view, self.label, self.image)
         )
         places = None if self.places is None else self.places[rows]
         ids = Ids(self.ids.take(rows.tolist()), what="items")
-        return Side(ids, group=group, view=view, label=label, places=places)
+        return Side(ids, group=group, view=view, label=label, places=places, image=image, by_row=self.by_row)
 
     def need(self, name: str, *, why: str) -> Column:
         """A column that must be there.
@@ -129,13 +148,10 @@ class Side:
         """Items by their group, so that two sides with one item a group have their pairs in the same rows."""
         if self.group is None:
             return self
-        ranks = np.empty(len(self.group.values), dtype=np.int64)
-        ranks[sorted(range(len(ranks)), key=lambda code: _sort_key(self.group, code))] = np.arange(len(ranks))
-        return self.taken(np.argsort(ranks[self.group.codes], kind="stable"))
+        return self.taken(np.argsort(self.group.ranks(), kind="stable"))
 
 
-def _sort_key(column: Column | None, code: int) -> tuple[bool, Any]:
-    value = None if column is None else column.values[code]
+def _sort_key(value: Id) -> tuple[bool, Any]:
     return isinstance(value, str), value
 
 

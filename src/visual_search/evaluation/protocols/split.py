@@ -12,6 +12,7 @@ import numpy as np
 from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.protocols.conditions import Condition
+from visual_search.evaluation.protocols.group_names import groups_alike
 from visual_search.evaluation.protocols.listed_pairs import ListedPairs
 from visual_search.evaluation.protocols.proof import Proof
 from visual_search.evaluation.protocols.proving import Promises, prove
@@ -216,7 +217,14 @@ def make_split(
         promises=promises,
         proof=prove(queries, gallery, relevance, wanted=relevance, promises=promises),
         left_out=left_out,
-        warnings=(*condition.warnings, *warnings, *(() if queries.group is not None else (_NO_GROUPS,))),
+        warnings=(
+            *condition.warnings,
+            *warnings,
+            *(() if queries.group is not None else (_NO_GROUPS,)),
+            *groups_alike(
+                value for side in (queries, gallery) for value in (() if side.group is None else side.group.used())
+            ),
+        ),
         options=dict(options or {}),
     )
 

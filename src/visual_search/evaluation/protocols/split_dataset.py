@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from visual_search.errors import FingerprintError, first_few
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.fingerprints import fingerprint_ids, fingerprint_pairs
+from visual_search.evaluation.folds import group_codes
 from visual_search.evaluation.protocols.split import Split
 from visual_search.formats.evaluation_query import EvaluationQuery
 from visual_search.ground_truth.relevance import Relevance
@@ -62,7 +65,10 @@ def dataset_of_split(
 
 
 def protocol_record(
-    protocol: Mapping[str, Any] | Split | None, relevance: Relevance, gallery: Ids | None
+    protocol: Mapping[str, Any] | Split | None,
+    relevance: Relevance,
+    gallery: Ids | None,
+    groups: Sequence[object] | None = None,
 ) -> Mapping[str, Any] | None:
     """What the record says of the protocol; of a split, once it is found to be what was measured on.
 
@@ -73,13 +79,15 @@ def protocol_record(
         The right answers that were measured on.
     gallery : Ids or None
         The items that were searched, where they are known.
+    groups : sequence of one a query of ``relevance``, optional
+        Over which intervals are drawn; None where they are not to be looked at.
 
     Raises
     ------
     ProofError
         The split does not hold what it promises.
     FingerprintError
-        The dataset has other queries or other right answers than the split, or another gallery was searched; the
+        The dataset has other queries, right answers or groups than the split, or another gallery was searched; the
         message says which.
     """
     if not isinstance(protocol, Split):
@@ -94,6 +102,8 @@ def protocol_record(
         for what, (first, second) in (("queries", asked), ("right answers", right), ("ignored pairs", ignored))
         if first != second
     ]
+    if not different and groups is not None and not _same_groups(protocol, relevance.queries, groups):
+        different = ["groups of the queries"]
     if different:
         raise FingerprintError(
             f"protocol: the dataset is not the split's; {' and '.join(different)} differ. Make the dataset with "
@@ -102,6 +112,15 @@ def protocol_record(
     if gallery is not None:
         _check_gallery(protocol.gallery_ids, gallery)
     return protocol.record()
+
+
+def _same_groups(split: Split, queries: Ids, groups: Sequence[object]) -> bool:
+    """Whether queries are of one group in the dataset exactly where they are in the split, whatever its name."""
+    if split.groups is None:
+        return True
+    owners = dict(zip(split.query_ids, split.groups, strict=True))
+    ours = group_codes([owners[query] for query in queries])
+    return bool(np.array_equal(ours, group_codes(list(groups))))
 
 
 def _check_gallery(promised: Ids, searched: Ids) -> None:

@@ -17,7 +17,7 @@ from visual_search.ids import Id, Ids
 __all__ = ["read_sides", "write_sides"]
 
 _KEY = b"visual_search.split"
-_COLUMNS = ("group", "view", "label")
+_COLUMNS = ("group", "view", "label", "image")
 
 
 def write_sides(path: Path, sides: Mapping[str, Side], head: Mapping[str, Any]) -> None:
@@ -66,6 +66,8 @@ def _kinds(side: Side) -> dict[str, str]:
         column = getattr(side, name)
         if column is not None:
             known[name] = "int" if column.values and isinstance(column.values[0], int) else "str"
+    if side.by_row:
+        known["by_row"] = "true"
     return known | ({} if side.places is None else {"places": "float"})
 
 
@@ -97,5 +99,6 @@ def _side(table: Any, kinds: Mapping[str, str]) -> Side:
     places = None
     if "places" in kinds:
         places = np.column_stack([table[name].to_numpy() for name in ("place_0", "place_1")]).astype(np.float64)
-    group, view, label = columns
-    return Side(Ids(values("id"), what="ids"), group=group, view=view, label=label, places=places)
+    group, view, label, image = columns
+    ids = Ids(values("id"), what="ids")
+    return Side(ids, group=group, view=view, label=label, places=places, image=image, by_row="by_row" in kinds)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
@@ -78,8 +79,8 @@ def flip_test(sums: FloatArray, *, flips: int = 10_000, seed: int = 0) -> FlipTe
     """
     if sums.ndim != 2 or not np.isfinite(sums).all():
         raise InputError(f"sums must be finite and of shape (groups, comparisons); got shape {sums.shape}")
-    if flips < 100:
-        raise InputError(f"flips is {flips}; at least 100 are needed")
+    if not _is_count(flips):
+        raise InputError(f"flips is {flips!r}; a whole number of at least 100 is needed")
     moving = sums[sums.any(axis=1)]
     enumerated = 2 ** min(len(moving), 60) - 1 <= flips
     observed = np.abs(moving.sum(axis=0))
@@ -100,6 +101,10 @@ def flip_test(sums: FloatArray, *, flips: int = 10_000, seed: int = 0) -> FlipTe
         count -= 1
         count_largest -= 1
     return FlipTest((1 + count) / (1 + taken), (1 + count_largest) / (1 + taken), taken, enumerated)
+
+
+def _is_count(flips: object) -> bool:
+    return isinstance(flips, Integral) and int(flips) >= 100
 
 
 def flipped_sums(values: FloatArray, flips: int, seed: int) -> FloatArray:

@@ -121,7 +121,7 @@ def test_words_may_be_written_otherwise(table: Table, tmp_path: Path) -> None:
         (b"", "not JSON"),
         (b"[]", "format is None"),
         (b'{"format": "visual-search result", "format_version": 1}', "format is 'visual-search result'"),
-        (b'{"format": "visual-search split", "format_version": 2}', "format_version 2; this reads 1"),
+        (b'{"format": "visual-search split", "format_version": 3}', "format_version 3; this reads 1 to 2"),
         (b'{"format": "visual-search split", "format_version": 1}', "not a whole split"),
         (b"PAR1", "not a whole Parquet file"),
     ],

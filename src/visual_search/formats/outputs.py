@@ -1,0 +1,55 @@
+"""Outputs that would be written over what is read, refused before anything is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from visual_search.errors import InputError, Problems
+
+__all__ = ["refuse_overwriting"]
+
+AnyPath: TypeAlias = "str | os.PathLike[str]"
+
+
+def refuse_overwriting(written: Mapping[str, AnyPath | None], read: Iterable[AnyPath | None]) -> None:
+    """Refuse an output that is an input, or another output, under whatever name.
+
+    Parameters
+    ----------
+    written : mapping of option or argument to path
+        None where it is not given.
+    read : iterable of paths
+        None where one is not given.
+
+    Raises
+    ------
+    InputError
+        All such outputs at once.
+
+    Examples
+    --------
+    >>> refuse_overwriting({"--out": "split.json", "--dataset": None}, ["items.csv", None])
+    """
+    inputs = [path for path in read if path is not None]
+    outputs = {name: path for name, path in written.items() if path is not None}
+    problems = Problems("outputs")
+    names = list(outputs)
+    for place, name in enumerate(names):
+        path = outputs[name]
+        if any(_same(path, one) for one in inputs):
+            problems.add(f"{name}: {os.fspath(path)} would be written over what is read; give another name")
+        for other in names[:place]:
+            if _same(path, outputs[other]):
+                problems.add(f"{name} and {other} are both {os.fspath(path)}; give two names")
+    problems.raise_if_any(InputError)
+
+
+def _same(first: AnyPath, second: AnyPath) -> bool:
+    one, other = Path(first), Path(second)
+    if os.path.normpath(one.absolute()) == os.path.normpath(other.absolute()):
+        return True
+    # Unlike Path.exists, this one is False for text that can be no path.
+    return os.path.exists(one) and os.path.exists(other) and one.samefile(other)  # noqa: PTH110
