@@ -4,7 +4,7 @@
     python examples/real_embeddings.py --out recall
 
 The vectors are the token embeddings inside the wordllama package: 32,000 pieces of words in 256 dimensions, learned
-from text. Many words are there in several spellings (with and without a space before them, with a capital); 1,000 of
+from text. Many words are there in several spellings (with and without a space before them, with a capital); 1,500 of
 these spellings are the queries, all other tokens the gallery, and the other spellings of a word are its right answers.
 """
 
@@ -13,39 +13,53 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import faiss
 import numpy as np
 import numpy.typing as npt
 
 import visual_search as vs
 from visual_search.evaluation.dataset import EvaluationDataset
 from visual_search.evaluation.model_evaluator import ModelEvaluator
-from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable
 from visual_search.evaluation.query_hardness import query_hardness
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+from visual_search.ground_truth.truth_facts import truth_words
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 from visual_search.reports.attribution_section import attribution_section
-from visual_search.reports.page import write_report
+from visual_search.reports.choice_section import choice_section
+from visual_search.reports.page import Section, write_report
+from visual_search.reports.recall_section import recall_section
+from visual_search.reports.truth_section import truth_section
 from visual_search.tuning.attribution import attribute_index
+from visual_search.tuning.choice import Choice
+from visual_search.tuning.choose import choose
+from visual_search.tuning.costs import CostPlan
+from visual_search.tuning.query_split import validation_and_test
+from visual_search.tuning.sweep import sweep
+from visual_search.tuning.sweep_data import SweepData
+from visual_search.tuning.sweep_record import Sweep
 
 Vectors = npt.NDArray[np.float32]
 
-QUERIES = 1000
+QUERIES = 1500
+TEST_SHARE = 1 / 3
 TARGET = 0.95
 SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 
-# engine, how it is built, and which of its search settings are tried
-LADDERS: tuple[tuple[str, dict[str, Any], dict[str, tuple[int, ...]]], ...] = (
-    ("hnsw", {"m": 16, "ef_construction": 100}, {"ef_search": (16, 32, 64, 128, 256)}),
-    ("ivf", {"nlist": 128}, {"nprobe": (1, 2, 4, 8, 16, 32)}),
-    ("faiss", {"factory": "IVF128,PQ32np"}, {"nprobe": (4, 16, 64), "refine": (0, 4, 16)}),
-)
+ENGINES = ("hnsw(m=16,ef_construction=100)", "ivf(nlist=128)", "faiss(factory=IVF128,PQ32np)")
+SETTINGS: dict[str, tuple[int, ...]] = {
+    "hnsw.ef_search": (16, 32, 64, 128, 256),
+    "ivf.nprobe": (1, 2, 4, 8, 16, 32, 64),
+    "faiss.nprobe": (4, 16, 64),
+    "faiss.refine": (0, 4, 16),
+}
+# The same split by step for packed codes, whatever is chosen.
+PACKED = {"factory": "IVF128,PQ32np", "nprobe": 16, "refine": 4}
 
 
 class Tokens(NamedTuple):
@@ -56,17 +70,6 @@ class Tokens(NamedTuple):
     queries: Vectors
     query_ids: list[str]
     right: dict[str, list[str]]
-
-
-class Point(NamedTuple):
-    """One setting on the validation queries; latency in seconds a query, ``low`` the lower end of the mean recall."""
-
-    engine: str
-    settings: dict[str, int]
-    recall: float
-    low: float
-    latency: float
-    index_bytes: int
 
 
 def token_embeddings(folder: Path | None = None) -> tuple[list[str], Vectors]:
@@ -107,133 +110,131 @@ def split(tokens: list[str], vectors: Vectors, count: int, *, seed: int) -> Toke
     )
 
 
-def swept(data: Tokens, rows: npt.NDArray[np.int64], truth: ExactNeighbors) -> Iterator[tuple[Point, VectorIndex]]:
-    """Every setting of three engines: recall@10 and single-query latency on the validation queries."""
-    asked = data.queries[rows]
-    for engine, build, search in LADDERS:
-        index = VectorIndex(engine=engine, metric="cosine", settings=build)
-        index.add(data.gallery_ids, data.gallery)
-        for values in product(*search.values()):
-            index.configure(**dict(zip(search, values, strict=True)))
-            table = measured(index, asked, truth)
-            interval = table.interval
-            assert interval is not None
-            assert table.latency is not None
-            settings = dict(zip(search, values, strict=True))
-            yield (
-                Point(
-                    engine, settings, table.mean, interval.low, float(np.median(table.latency)), index.index_bytes
-                ),
-                index,
-            )
-
-
-def measured(index: VectorIndex, asked: Vectors, truth: ExactNeighbors) -> NeighborRecallTable:
-    """Recall@10 of every query, each asked alone and timed."""
-    index.search(asked[:32], 10)  # warm
-    seconds, found = [], {}
-    for query, vector in zip(truth.queries, asked, strict=True):
-        began = time.perf_counter()
-        ranking = index.search(vector[None], 10)
-        seconds.append(time.perf_counter() - began)
-        found[query] = [item for item, _ in ranking.listed(0)]
-    lists = [found[query] for query in truth.queries]
-    return vs.neighbor_recall_table(
-        lists, truth, 10, query_ids=list(truth.queries), metric=index.metric, latency=seconds
-    )
-
-
-def run(data: Tokens, out: Path) -> dict[str, Any]:
+def run(
+    data: Tokens,
+    out: Path,
+    *,
+    engines: Iterable[str] = ENGINES,
+    settings: Mapping[str, Sequence[int]] = SETTINGS,
+    packed: Mapping[str, Any] = PACKED,
+    target: float = TARGET,
+) -> dict[str, Any]:
     """Truth, sweep, choice, attribution, report."""
     began = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
-    order = np.random.default_rng(1).permutation(len(data.query_ids))
-    half = len(order) // 2
-    parts = {"validation": np.sort(order[:half]), "test": np.sort(order[half:])}
-    truth = {}
-    for name, rows in parts.items():
-        truth[name] = vs.exact_neighbors(
+    truth = exact(data, range(len(data.query_ids)))
+    truth.save(out / "truth.npz")
+    print(f"{truth_words(truth)}\n")
+
+    found = sweep(
+        SweepData.of(
             data.gallery,
-            data.queries[rows],
-            10,
-            "cosine",
+            data.queries,
+            k=10,
             gallery_ids=data.gallery_ids,
-            query_ids=[data.query_ids[row] for row in rows.tolist()],
-        )
-        truth[name].save(out / f"{name}.truth.npz")
-    print(f"truth of the test queries: {truth['test'].label()}; certified: {truth['test'].certified.all()}\n")
-
-    points = []
-    indexes = {}
-    for point, index in swept(data, parts["validation"], truth["validation"]):
-        points.append(point)
-        indexes[point.engine] = index
-        inside = ", ".join(f"{name}={value}" for name, value in point.settings.items())
-        print(
-            f"{point.engine:6} {inside:22} recall@10 {point.recall:.4f} (at least {point.low:.4f})  "
-            f"{point.latency * 1e3:.3f} ms  {point.index_bytes / 1e6:.1f} MB"
-        )
-    enough = [point for point in points if point.low >= TARGET] or [max(points, key=lambda point: point.low)]
-    chosen = min(enough, key=lambda point: point.latency)
-    print(f"\nfastest whose recall is at least {TARGET} by its interval: {chosen.engine} {chosen.settings}\n")
-
-    index = indexes[chosen.engine]
-    index.configure(**chosen.settings)
-    asked = data.queries[parts["test"]]
-    hardness = query_hardness(truth["test"], gallery=data.gallery, queries=asked)
-    test = vs.neighbor_recall_table(
-        index.search(asked, 10, query_ids=truth["test"].queries), truth["test"], 10, hardness=hardness
+            query_ids=data.query_ids,
+            truth=truth,
+        ),
+        engines,
+        settings,
+        out=out / "sweep.jsonl",
+        # One thread: built by several, a graph comes out a little different each time.
+        costs=CostPlan(threads=1, build_threads=1, queries=300),
     )
-    print(test.text(worst=5))
-    right = {query: dict.fromkeys(data.right[str(query)], 1) for query in truth["test"].queries}
-    found = attribute_index(index, asked, truth["test"], vs.Relevance.from_dict(right))
-    print()
-    print(found.text())
-    # The same split by step for packed codes, whatever was chosen.
-    packed = indexes["faiss"]
-    packed.configure(nprobe=16, refine=4)
-    steps = attribute_index(packed, asked, truth["test"], vs.Relevance.from_dict(right))
-    assert steps.stages is not None
-    print(f"\n{steps.index}\n{steps.stages.words()}")
-    page = report(index, data, parts["test"], out, [found, steps])
+    print(f"{found.table()}\n")
+    choice = choose(found, target_recall=target, test_share=TEST_SHARE)
+    print(f"{choice.table()}\n\n{choice.words()}\n")
+
+    # Everything from here on is about the queries that had no part in the choice.
+    _, test = validation_and_test(len(data.query_ids), test_share=TEST_SHARE, seed=choice.seed)
+    sections, told = on_test_queries(data, test, choice, packed=packed, out=out)
+    page = report(out, found, choice, [truth_section(truth), *sections])
     seconds = time.perf_counter() - began
     print(f"\n{page}; {seconds:.0f} s in all")
-    return {
-        "chosen": chosen._asdict(),
-        "points": [point._asdict() for point in points],
-        "test_recall": test.mean,
-        "attribution": found.as_json(),
-        "packed": steps.as_json(),
-        "seconds": seconds,
-    }
+    return {"choice": choice.as_json(), "sweep": found.as_json(), "seconds": seconds, **told}
 
 
-def report(
-    index: VectorIndex, data: Tokens, rows: npt.NDArray[np.int64], out: Path, attributions: Sequence[Any]
-) -> Path:
-    """One page: the chosen index measured against the right answers, and whose its errors are."""
+def exact(data: Tokens, rows: Iterable[int]) -> ExactNeighbors:
+    """The 10 nearest tokens of some of the queries, proven."""
+    asked = list(rows)
+    return vs.exact_neighbors(
+        data.gallery,
+        data.queries[asked],
+        10,
+        "cosine",
+        gallery_ids=data.gallery_ids,
+        query_ids=[data.query_ids[row] for row in asked],
+    )
+
+
+def on_test_queries(
+    data: Tokens, rows: npt.NDArray[np.int64], choice: Choice, *, packed: Mapping[str, Any], out: Path
+) -> tuple[list[Section], dict[str, Any]]:
+    """What the chosen index misses, whose fault that is, and where packed codes lose; evaluates on the way."""
+    asked, truth = data.queries[rows], exact(data, rows.tolist())
+    right = vs.Relevance.from_dict({query: dict.fromkeys(data.right[str(query)], 1) for query in truth.queries})
+    best = max(choice.candidates, key=lambda one: one.bound or 0.0)
+    point = (choice.chosen or best).point
+    index = filled(data, point.engine, dict(point.settings))
+    hardness = query_hardness(truth, gallery=data.gallery, queries=asked)
+    ranking = index.search(asked, 10, query_ids=truth.queries)
+    recall = vs.neighbor_recall_table(ranking, truth, 10, hardness=hardness)
+    losses = attribute_index(index, asked, truth, right)
+    steps = attribute_index(filled(data, "faiss", packed), asked, truth, right)
+    evaluated(index, data, rows, out)
+    print(f"{recall.text(worst=5)}\n\n{losses.text()}\n\n{steps.text()}")
+    sections = [
+        recall_section(recall),
+        attribution_section(losses, title="Whose fault: the chosen index"),
+        attribution_section(steps, anchor="packed", title="Whose fault: packed codes"),
+    ]
+    return sections, {"test": recall.as_json(), "attribution": losses.as_json(), "packed": steps.as_json()}
+
+
+def filled(data: Tokens, engine: str, settings: Mapping[str, Any]) -> VectorIndex:
+    """An index of the gallery, built by one thread as in the sweep, so that it is the same index."""
+    index = VectorIndex(engine=engine, metric="cosine", settings=settings)
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        index.add(data.gallery_ids, data.gallery)
+    finally:
+        faiss.omp_set_num_threads(before)
+    return index
+
+
+def evaluated(index: VectorIndex, data: Tokens, rows: npt.NDArray[np.int64], out: Path) -> None:
+    """Measure an index against the right answers, into a result file for the report."""
     names = [data.query_ids[row] for row in rows.tolist()]
     dataset = EvaluationDataset.from_dict(
         {"queries": [{"query_id": name, "ground_truth": data.right[name]} for name in names]}
     )
-    evaluator = ModelEvaluator(NearestNeighborSearch(index=index), model_name=f"tokens, {index.engine}")
-    evaluator.evaluate(
+    ModelEvaluator(NearestNeighborSearch(index=index), model_name=f"tokens, {index.engine}").evaluate(
         dataset,
         k_values=[1, 10],
         precomputed_embeddings=dict(zip(names, data.queries[rows], strict=True)),
         output_path=out / "result.json",
     )
-    sections = [
-        attribution_section(attributions[0], title="The chosen index"),
-        attribution_section(attributions[1], anchor="packed", title="Packed codes"),
-    ]
-    return write_report([out / "result.json"], out / "report.html", title="Spellings of words", sections=sections)
+
+
+def report(out: Path, found: Sweep, choice: Choice, sections: Sequence[Section]) -> Path:
+    """One page: the result, the truth, the choice, what the chosen index misses, and whose fault it is."""
+    first, *others = sections
+    return write_report(
+        [out / "result.json"],
+        out / "report.html",
+        title="Spellings of words",
+        sections=[first, choice_section(choice, found), *others],
+        cases=0,  # words have no pictures to be shown
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Read the options and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("recall"), help="folder for truths, result and report")
+    parser.add_argument(
+        "--out", type=Path, default=Path("recall"), help="folder for truth, sweep, result and report"
+    )
     options = parser.parse_args(argv)
     tokens, vectors = token_embeddings()
     data = split(tokens, vectors, QUERIES, seed=0)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from visual_search.indexing.engines.flat import FlatEngine
+from visual_search.indexing.engines.hamming_engine import HammingEngine
 from visual_search.indexing.engines.ivf import IvfEngine
 from visual_search.testing.engine_contract import EngineContract
 
@@ -112,6 +113,28 @@ class NeverAsksForTraining(IvfEngine):
         super().add(rows, vectors)
 
 
+class FaissAloneInCodes(HammingEngine):
+    def search(self, queries: Any, k: int) -> Answer:
+        distances, positions = self._structure.search(queries, k)
+        return self._rows.at(positions), -distances.astype(np.float32)
+
+
+class CountsBytes(HammingEngine):
+    def search(self, queries: Any, k: int) -> Answer:
+        rows, scores = super().search(queries, k)
+        return rows, np.where(rows >= 0, np.floor(scores / 8), scores)
+
+
+class UnpacksCodes(HammingEngine):
+    def vectors(self, rows: Int64Array) -> Any:
+        return np.unpackbits(super().vectors(rows), axis=1)
+
+
+class TakesAnyMetric(HammingEngine):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "metric": "hamming"})
+
+
 FAULTS: Mapping[type, tuple[str, str]] = {
     PositiveDistances: ("l2", "test_scores_are_those_of_the_metric_and_fall"),
     SquaredDistances: ("l2", "test_scores_are_those_of_the_metric_and_fall"),
@@ -128,6 +151,10 @@ FAULTS: Mapping[type, tuple[str, str]] = {
     WritesIntoQueries: ("ip", "test_vectors_given_are_not_written_to"),
     LosesRowsInFile: ("cosine", "test_a_file_brings_everything_back"),
     IgnoresUnknownSettings: ("cosine", "test_settings_are_kept_and_unknown_ones_named"),
+    FaissAloneInCodes: ("hamming", "test_codes_tied_at_the_cut_are_those_of_the_lowest_rows"),
+    CountsBytes: ("hamming", "test_scores_are_those_of_the_metric_and_fall"),
+    UnpacksCodes: ("hamming", "test_vectors_come_back_bit_for_bit"),
+    TakesAnyMetric: ("hamming", "test_refuses_a_metric_or_dimension_that_cannot_be"),
     NeverAsksForTraining: ("cosine", "test_training_is_asked_for_where_it_is_needed"),
 }
 

@@ -1,4 +1,4 @@
-"""The engines of this package keep the contract, under each metric."""
+"""The engines of this package keep the contract, under each metric they take."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -8,6 +8,7 @@ import pytest
 
 from visual_search.indexing.engines.contract import Metric
 from visual_search.indexing.engines.flat import FlatEngine
+from visual_search.indexing.engines.hamming_engine import HammingEngine
 from visual_search.indexing.engines.hnsw import HnswEngine
 from visual_search.indexing.engines.ivf import IvfEngine
 from visual_search.testing.engine_contract import EngineContract
@@ -71,3 +72,8 @@ class TestIvfInnerProduct(Ivf):
 
 class TestIvfDistance(Ivf):
     metric: ClassVar[Metric] = "l2"
+
+
+class TestHamming(EngineContract):
+    engine_class: ClassVar[Any] = HammingEngine
+    metric: ClassVar[Metric] = "hamming"

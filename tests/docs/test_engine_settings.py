@@ -8,7 +8,7 @@ import pytest
 from visual_search.indexing.engines.registry import engine_class, engine_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-an-engine.md"
-BUILT_IN = {"faiss", "flat", "hnsw", "hnswlib", "ivf", "pgvector", "usearch"}
+BUILT_IN = {"faiss", "flat", "hamming", "hnsw", "hnswlib", "ivf", "pgvector", "usearch"}
 
 
 def rows(name: str) -> list[str]:

@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -33,12 +35,63 @@ def test_index_error(tmp_path: Path) -> None:
         assert abs(row["index"] + row["index_loss"] + row["representation_loss"] - 1) < 1e-12
 
 
-def test_token_embeddings_are_read_from_their_files_and_split_by_word(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def example() -> Any:
     spec = importlib.util.spec_from_file_location("real_embeddings", EXAMPLES / "real_embeddings.py")
     assert spec is not None
     assert spec.loader is not None
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_real_embeddings_from_truth_to_report(
+    example: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    words = rng.normal(size=(40, 8))[rng.integers(0, 40, 700)]
+    vectors = (words + 0.5 * rng.normal(size=words.shape)).astype(np.float32)
+    names = [f"t{row}" for row in range(700)]
+    data = example.Tokens(
+        vectors[90:],
+        names[90:],
+        vectors[:90],
+        names[:90],
+        {name: [names[90 + row]] for row, name in enumerate(names[:90])},
+    )
+    packed = {"factory": "IVF8,PQ4x4np", "nprobe": 2, "refine": 1}
+    told = example.run(
+        data,
+        tmp_path,
+        engines=["hnsw(m=8)", "ivf(nlist=8)", "faiss(factory=IVF8,PQ4x4np)"],
+        settings={"hnsw.ef_search": [10, 80], "ivf.nprobe": [1, 8], "faiss.nprobe": [2, 8]},
+        packed=packed,
+        target=0.8,
+    )
+    out = capsys.readouterr().out
+    assert "certified: 90 of 90" in out
+    assert [point["engine"] for point in told["sweep"]["points"]] == ["hnsw"] * 2 + ["ivf"] * 2 + ["faiss"] * 2
+    choice = told["choice"]
+    assert choice["certified"]
+    assert choice["chosen"]["bound"] >= 0.8
+    assert (choice["validation"]["queries"], choice["test"]["queries"]) == (60, 30)
+    # The index that is searched on the test queries is the one that was chosen.
+    assert told["test"]["mean"] == pytest.approx(choice["test"]["mean"], abs=1e-9)
+    assert told["test"]["num_queries"] == told["attribution"]["num_queries"] == 30
+    assert told["packed"]["stages"] is not None
+    page = (tmp_path / "report.html").read_text("utf-8")
+    for heading in (
+        "The exact answers",
+        "The choice of a setting",
+        "What the index misses",
+        "Whose fault: packed codes",
+    ):
+        assert heading in page
+    assert choice["words"].splitlines()[0] in page
+    assert len((tmp_path / "sweep.jsonl").read_text("utf-8").splitlines()) == 7
+
+
+def test_token_embeddings_are_read_from_their_files_and_split_by_word(example: Any, tmp_path: Path) -> None:
     space = example.SPACE
     tokens = [
         "house",

@@ -12,7 +12,7 @@ SUMMARY = (
 )
 EXAMPLE = """\
   visual-search choose sweep.jsonl --target-recall .95 --confidence .95
-  visual-search choose sweep.jsonl --target-recall .9 --cost latency_p99 --figure front.svg
+  visual-search choose sweep.jsonl --target-recall .9 --cost latency_p99 --figure front.svg --report page.html
   visual-search choose sweep.jsonl --target .8 --measure HitRate@10 --groups scenes.csv
   visual-search choose sweep.jsonl --target .99 --threshold .8 --cost throughput"""
 
@@ -46,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figure", metavar="FILE", default=None, help="quality against cost, as .svg, .png or .pdf"
     )
+    parser.add_argument(
+        "--report", metavar="FILE", default=None, help="one HTML page of the choice, the figure and every setting"
+    )
     add_json(parser)
 
 
@@ -65,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         groups=arguments.groups,
         seed=arguments.seed,
         figure=arguments.figure,
+        report=arguments.report,
     )
     if arguments.json:
         print_json(choice.as_json())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from visual_search.cli.options import add_json, print_json, stderr
+from visual_search.cli.options import add_json, add_measures, print_json, stderr
 
 SUMMARY = (
     "Measure vectors under a split in both directions, pooled over the queries of both, with intervals over groups and "
@@ -24,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file of vectors (npy, fvecs, fbin, HDF5, Parquet, ...) or index, one row an item",
     )
     parser.add_argument("split", metavar="SPLIT", help="what 'visual-search split' wrote; it is proven again")
-    parser.add_argument(
-        "measures", metavar="MEASURE", nargs="*", help="text forms; a textbook's hit rates and AP where left out"
-    )
+    add_measures(parser, "text forms; a textbook's hit rates and AP where left out")
     parser.add_argument(
         "--ids",
         metavar="FILE",
@@ -46,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = directions_of_files(
         arguments.vectors,
         arguments.split,
-        arguments.measures or None,
+        [*arguments.measures, *arguments.measure] or None,
         ids=arguments.ids,
         gallery_vectors=arguments.gallery_vectors,
         gallery_ids=arguments.gallery_ids,

@@ -79,5 +79,4 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(check.as_json())
     else:
         print(check.words())
-        print(check.page)
     return 0 if check.report.clean else 1

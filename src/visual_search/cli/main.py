@@ -9,15 +9,18 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from visual_search import __version__
+from visual_search.cli.command_words import command_words
+from visual_search.cli.parser import Formatter, Parser
 from visual_search.errors import VisualSearchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn, Protocol
+    from typing import Protocol
 
     class Verb(Protocol):
         """What a verb's module offers."""
@@ -57,26 +60,6 @@ VERBS = {
 }
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
-    """Keeps the example's lines, and shows the defaults that say something."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        if action.default in (None, False, argparse.SUPPRESS) or isinstance(action.default, list):
-            return action.help
-        return super()._get_help_string(action)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Refuses wrong words as a verb refuses wrong use: as a JSON object where that was asked for."""
-
-    as_json = False
-
-    def error(self, message: str) -> NoReturn:
-        if self.as_json:
-            sys.exit(_refused(self.prog.removeprefix("visual-search").strip(), "InputError", message, as_json=True))
-        super().error(message)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; returns 0 done, 1 a check failed, 2 wrong use, 70 a fault of this program."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -87,20 +70,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words and words[0] in VERBS:
         return _run_verb(words[0], words[1:])
     front = _front_parser()
-    front.as_json = "--json" in words
+    if "--json" in words:
+        front.refuse = partial(_refused, "", "InputError", as_json=True)
     front.parse_args(words)  # prints help or version, or refuses an unknown verb
     front.print_help()
     return WRONG_USE
 
 
-def _front_parser() -> _Parser:
+def _front_parser() -> Parser:
     lines = "\n".join(f"  {verb:<12} {line}" for verb, (_, line) in VERBS.items())
-    parser = _Parser(
+    parser = Parser(
         prog="visual-search",
         usage="visual-search VERB [options]",
         description="Index images, search them, and measure the search so that its numbers can be trusted.",
         epilog=f"verbs:\n{lines}\n\nvisual-search VERB --help shows a verb's options and an example.",
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
     )
     parser.add_argument("--version", action="version", version=f"visual-search {__version__}")
     parser.add_argument("verb", choices=list(VERBS), nargs="?", help=argparse.SUPPRESS, metavar="VERB")
@@ -109,19 +93,20 @@ def _front_parser() -> _Parser:
 
 def _run_verb(name: str, words: Sequence[str]) -> int:
     verb: Verb = import_module(f"visual_search.cli.{VERBS[name][0]}")  # type: ignore[assignment]
-    parser = _Parser(
+    parser = Parser(
         prog=f"visual-search {name}",
         description=verb.SUMMARY,
         epilog=f"example:\n{verb.EXAMPLE}",
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
     )
     verb.add_arguments(parser)
-    parser.as_json = "--json" in words
+    if "--json" in words:
+        parser.refuse = partial(_refused, name, "InputError", as_json=True)
     arguments = parser.parse_args(list(words))
     try:
         return verb.run(arguments)
     except VisualSearchError as error:
-        return _refused(name, type(error).__name__, str(error), as_json=arguments.json)
+        return _refused(name, type(error).__name__, command_words(str(error)), as_json=arguments.json)
     except BrokenPipeError:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()

@@ -12,12 +12,20 @@ from rich.console import Console
 
 from visual_search.errors import InputError
 
-__all__ = ["add_json", "byte_count", "print_json", "stderr"]
+__all__ = ["add_json", "add_measures", "byte_count", "print_json", "stderr"]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``: one JSON value on standard output, for programs."""
     parser.add_argument("--json", action="store_true", help="print one JSON value, for programs")
+
+
+def add_measures(parser: argparse.ArgumentParser, words: str) -> None:
+    """Add measures, to be named one after another or with ``--measure``; both come to ``measures``."""
+    parser.add_argument("measures", metavar="MEASURE", nargs="*", default=[], help=words)
+    parser.add_argument(
+        "--measure", metavar="MEASURE", action="append", default=[], help="the same; may be given several times"
+    )
 
 
 def print_json(value: Any) -> None:

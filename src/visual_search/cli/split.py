@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from visual_search.cli.command_words import command_words
 from visual_search.cli.options import add_json, print_json, stderr
 from visual_search.errors import FileFormatError, InputError, ProofError
 
@@ -46,7 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "metadata", metavar="METADATA", nargs="+", help="CSV or Parquet, one row an item; or: check FILE"
     )
-    parser.add_argument("--protocol", choices=_NAMES, default=None, help="how queries and gallery are chosen")
+    parser.add_argument(
+        "--protocol",
+        choices=_NAMES,
+        default=None,
+        help="how queries and gallery are chosen, or "
+        "parts are made; by scene or person: parts-by-group; one view against another: by-view",
+    )
     for name, what in (
         ("item", "column of ids; row numbers where left out"),
         ("group", "column of the scene or identity; of the caption's image"),
@@ -118,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
             [_checked(words[1])] if checking else make_splits(words[0], arguments.protocol, _options(arguments))
         )
     except ProofError as refused:
-        return _refused(str(refused), as_json=arguments.json)
+        return _refused(command_words(str(refused)), as_json=arguments.json)
     holds = all(split.proof.holds for split in splits)
     written = save_splits(splits, arguments.out) if arguments.out and holds and not checking else []
     if arguments.dataset and holds:

@@ -90,8 +90,8 @@ def _bar(arguments: argparse.Namespace) -> Any:
 
 
 def _build(arguments: argparse.Namespace) -> int:
+    from visual_search.ground_truth.truth_facts import truth_words
     from visual_search.workflows.truth_build import adopt_truth, build_truths
-    from visual_search.workflows.truth_facts import truth_words
 
     if arguments.adopt:
         if len(arguments.queries) > 1 or arguments.sample is not None:
@@ -158,7 +158,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _info(arguments: argparse.Namespace) -> int:
     from visual_search.ground_truth.exact_neighbors import ExactNeighbors
-    from visual_search.workflows.truth_facts import truth_facts, truth_words
+    from visual_search.ground_truth.truth_facts import truth_facts, truth_words
 
     truth = ExactNeighbors.load(arguments.truth)
     if arguments.json:

@@ -17,7 +17,7 @@ from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.evaluation.model_evaluator import ModelEvaluator
 from visual_search.evaluation.search_service import SearchService
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
-from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.text_table import decimals, p_text, text_table
 from visual_search.evaluation.ties import checked_tie_rule
 from visual_search.formats.results import StoredResult, read_result
 
@@ -107,7 +107,7 @@ class BaselineComparison:
                     decimals(baseline.means[text]),
                     "-" if np.isnan(found.difference) else f"{found.difference:+.3f}",
                     "" if between is None else f"{between.low:+.3f} to {between.high:+.3f}",
-                    decimals(found.p_value, 4) if baseline.tested else "",
+                    p_text(found.p_value) if baseline.tested else "",
                     str(found.wins),
                     str(found.losses),
                     str(found.ties),

@@ -21,7 +21,7 @@ from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.ids import Id
 
-__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better"]
+__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better", "largest_difference"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 AnyResult: TypeAlias = "Result | EvaluationResult | StoredResult | str | os.PathLike[str]"
@@ -120,6 +120,19 @@ def higher_is_better(text: str) -> bool:
         return True
 
 
+def largest_difference(text: str) -> float:
+    """The largest difference two values of a measure can have; infinite where it has no bounds or is not known.
+
+    >>> largest_difference("HitRate@1"), largest_difference("DCG@10")
+    (1.0, inf)
+    """
+    try:
+        low, high = parse_measure(text).bounds
+    except (UnknownNameError, InputError):
+        return float("inf")
+    return high - low
+
+
 def _in_memory(
     result: Result, name: str, groups: Sequence[object] | None, parts: Mapping[str, str | None]
 ) -> ComparedResult:
@@ -179,6 +192,9 @@ def _record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
     prints = record.get("fingerprints") or {}
     metric = (record.get("index") or {}).get("metric")
     parts = {part: prints.get(part) for part in ("gallery", "queries", "relevance", "exclusions")}
+    if record.get("lists") == "run":
+        # Lists cannot tell what they were drawn from, so that there is nothing to ask of them.
+        del parts["gallery"]
     return parts | {"metric": metric, "ties": record.get("ties"), "preset": record.get("preset")}
 
 

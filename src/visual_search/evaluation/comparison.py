@@ -241,4 +241,11 @@ def _notes(sides: Sequence[ComparedResult], contrasts: Sequence[Contrast]) -> li
         "difference"
         for claims, names in unproven.items()
     ]
-    return said + list(dict.fromkeys(one.caution for one in contrasts if one.caution))
+    cautions: dict[str, list[str]] = {}
+    for one in contrasts:
+        if one.caution:
+            cautions.setdefault(one.caution, []).append(one.measure)
+    for caution, texts in cautions.items():
+        whose = "" if len(texts) == len(contrasts) else f"{', '.join(dict.fromkeys(texts))}: "
+        said.append(f"{whose}{caution}")
+    return said

@@ -48,7 +48,7 @@ def checked_differences(sides: Sequence[ComparedResult], despite: str | None) ->
         found += differences(sides[0], other)
     if despite is None:
         problems = Problems(
-            "the results cannot be compared, since they were not measured on the same; give despite= (--despite) a "
+            "the results cannot be compared, since they were not measured on the same; give despite= a "
             "reason to compare the common queries all the same"
         )
         for one in found:
@@ -83,7 +83,7 @@ def chosen_texts(
             if text in left_out:
                 problems.add(f"{text}: {left_out[text]}")
             elif lacking:
-                problems.add(f"{text}: not measured in {first_few(lacking)}; there are {', '.join(sides[0].tops)}")
+                problems.add(f"{text}: not measured in {first_few(lacking)}; {_instead(text, sides)}")
         problems.raise_if_any(InputError)
         return wanted, {}
     everywhere = [text for text in sides[0].tops if all(text in side.tops for side in sides)]
@@ -94,6 +94,24 @@ def chosen_texts(
     if not everywhere:
         raise InputError("measures: the results have none in common; " + reasons(left_out))
     return everywhere, left_out
+
+
+def _instead(text: str, sides: Sequence[ComparedResult]) -> str:
+    """What may have been meant: a measure that all have, of the same family; else all that there are."""
+    everywhere = [name for name in sides[0].tops if all(name in side.tops for side in sides)]
+    alike = [name for name in everywhere if _family(name) == _family(text)]
+    if not alike:
+        return f"there are {', '.join(sides[0].tops)}"
+    short = {"AP": "mAP", "RR": "MRR", "nDCG": "NDCG"}.get(_family(text), _family(text))
+    named = [
+        f"{short}{at}{k} ({name})" if (at := name.rpartition("@")[1]) and (k := name.rpartition("@")[2]) else name
+        for name in alike
+    ]
+    return f"did you mean {' or '.join(named)}?"
+
+
+def _family(text: str) -> str:
+    return text.partition("(")[0].partition("@")[0]
 
 
 def reasons(left_out: Mapping[str, str]) -> str:

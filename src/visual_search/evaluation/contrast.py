@@ -9,13 +9,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.evaluation.compared import ComparedResult, higher_is_better
+from visual_search.evaluation.compared import ComparedResult, higher_is_better, largest_difference
 from visual_search.evaluation.statistics.bootstrap import bootstrap_ratios, group_sums
 from visual_search.evaluation.statistics.flips import flip_test
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
 from visual_search.evaluation.statistics.multiplicity import holm
 from visual_search.evaluation.statistics.paired import caution_on
 from visual_search.evaluation.statistics.power import group_spread, groups_needed, minimum_detectable_difference
+from visual_search.evaluation.statistics.sparse_differences import (
+    differing_groups,
+    fewest_differing,
+    sparse_interval,
+)
 from visual_search.ids import Id
 
 __all__ = ["Contrast", "PairedSums", "contrasts_of", "paired_sums"]
@@ -36,6 +41,7 @@ class Contrast:
     difference : float
         Their difference, in the measure's own unit; NaN where no query has both.
     interval : Interval or None
+        From resampled groups; where too few differ, from the shares of groups that win and lose.
     p_value : float
         Two-sided, of the paired randomisation.
     p_holm, p_max : float
@@ -47,10 +53,13 @@ class Contrast:
         Queries on which ``a`` is better, worse, the same; where less is better, lower values win.
     queries, groups : int
         Compared; ``groups`` are the independent ones among them.
+    differing : int
+        Groups whose differences do not add up to 0; of fewer than 6 resampling knows too little.
     spread : float
         Standard deviation over groups.
     detectable : float
-        Smallest true difference that so many groups would show with 80 % power at the interval's confidence.
+        Smallest true difference that so many groups would show with 80 % power at the interval's confidence; NaN where
+        too few groups differ for their spread to be known.
     groups_needed, queries_needed : int or None
         How many would show a true difference of the size that came with 80 % power; None where it is 0.
     improved, worsened : tuple of (id, float)
@@ -74,6 +83,7 @@ class Contrast:
     ties: int
     queries: int
     groups: int
+    differing: int
     spread: float
     detectable: float
     groups_needed: int | None
@@ -85,8 +95,8 @@ class Contrast:
 
     @property
     def caution(self) -> str | None:
-        """What to bear in mind where the groups are few, or None."""
-        return caution_on(self.interval)
+        """What to bear in mind where few groups are there or differ, or where interval and p disagree; or None."""
+        return caution_on(self.interval, self.differing, self.p_value)
 
     @property
     def better(self) -> int:
@@ -145,7 +155,7 @@ def contrasts_of(
     """Make all contrasts from one set of resamples and one set of flips."""
     tops = np.column_stack([column.tops_a - column.tops_b for column in columns])
     bottoms = np.column_stack([column.bottoms for column in columns])
-    codes, count, _ = resampling_groups(groups, len(queries))
+    codes, count, unit = resampling_groups(groups, len(queries))
     top_sums, bottom_sums = group_sums(tops, codes, count), group_sums(bottoms, codes, count)
     intervals = bootstrap_ratios(tops, bottoms, groups=groups, resampling=resampling)
     test = flip_test(top_sums, flips=flips, seed=resampling.seed)
@@ -153,10 +163,17 @@ def contrasts_of(
     p_values = np.where(tested, test.p_values, np.nan)
     raised, largest = holm(p_values), np.where(tested, test.adjusted, np.nan)
     spreads = group_spread(top_sums, bottom_sums)
+    differing = differing_groups(top_sums).sum(axis=0).tolist()
     made = []
     for j, column in enumerate(columns):
+        interval = intervals[j]
+        known = differing[j] >= fewest_differing(resampling.confidence)
+        if not known:
+            limit = largest_difference(column.measure)
+            interval = sparse_interval(top_sums[:, j], bottom_sums[:, j], limit, resampling, unit) or interval
         part: dict[str, Any] = {
-            "interval": intervals[j],
+            "interval": interval,
+            "differing": differing[j],
             "p_value": float(p_values[j]),
             "p_holm": float(raised[j]),
             "p_max": float(largest[j]),
@@ -165,6 +182,8 @@ def contrasts_of(
         }
         taking_part = int((bottom_sums[:, j] > 0).sum())
         numbers = _numbers(column, taking_part, float(spreads[j]), resampling.confidence)
+        if not known:
+            numbers = {**numbers, "detectable": float("nan")}
         made.append(
             Contrast(column.a, column.b, column.measure, **part, **numbers, **_changes(column, queries, shown))
         )

@@ -8,13 +8,14 @@ from typing import Any, Literal, TypeAlias
 
 from visual_search.counted import counted
 from visual_search.errors import InputError
-from visual_search.evaluation.compared import AnyResult, higher_is_better
+from visual_search.evaluation.compared import AnyResult, higher_is_better, largest_difference
 from visual_search.evaluation.comparison import Comparison, compare
 from visual_search.evaluation.contrast import POWER, Contrast
 from visual_search.evaluation.slices import Attribute
-from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.evaluation.statistics.interval import Interval, Resampling
 from visual_search.evaluation.statistics.paired import FEWEST_GROUPS
 from visual_search.evaluation.statistics.power import groups_needed
+from visual_search.evaluation.statistics.sparse_differences import fewest_differing, groups_without_loss
 
 __all__ = ["GateResult", "Verdict", "gate"]
 
@@ -28,8 +29,8 @@ class GateResult:
     Attributes
     ----------
     verdict : {"passed", "failed", "not decided"}
-        Passed: the whole interval lies above minus the margin. Failed: it lies wholly below. Not decided: it holds
-        minus the margin, or there are too few groups for an interval that can be relied on.
+        Passed: the whole interval lies above minus the margin. Failed: it lies wholly below, and p agrees. Not decided:
+        it holds minus the margin, or there are too few groups for an interval that can be relied on.
     reason : str
         In words, with what would decide it.
     margin : float
@@ -37,8 +38,8 @@ class GateResult:
     contrast : Contrast
         Candidate minus baseline.
     groups_needed, queries_needed : int or None
-        How many would decide it with 80 % power if the two were in truth equal; None where their differences have no
-        spread.
+        How many would decide it with 80 % power if the two were in truth equal; where too few groups differ, at least
+        so many as would pass if none of them were worse. None where that cannot be said.
     comparison : Comparison
         The whole, with notes.
     """
@@ -110,7 +111,9 @@ def gate(
     Convention
     ----------
     Results of a split that is not proven are decided on, and the reason says so. Where less is better, the signs are
-    turned. With fewer than 10 groups nothing is decided, whatever the interval.
+    turned. With fewer than 10 groups nothing is decided, whatever the interval. Where fewer than 6 groups differ, the
+    interval is that of the shares of groups that win and lose, times the largest difference: with none worse it passes
+    a margin of .01 from 368 groups on. A verdict that rests on the interval's excluding 0 needs a p that says so too.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def gate(
         despite=despite,
     )
     found = comparison.contrast("candidate")
-    needed = groups_needed(found.spread, margin, confidence=settings.confidence, power=POWER) if margin else None
+    needed = _needed(found, margin, settings.confidence)
     queries = None if needed is None or not found.groups else math.ceil(needed * found.queries / found.groups)
     verdict, reason = _verdict(found, margin)
     if verdict == "not decided":
@@ -153,9 +156,11 @@ def _verdict(found: Contrast, margin: float) -> tuple[Verdict, str]:
     gain = (low, high) if not less else (-high, -low)
     between = f"{found.measure}{less}: candidate - baseline is {found.difference:+.4f} ({low:+.4f} to {high:+.4f})"
     bound = f"{-margin:+.4f}" if not less else f"{margin:+.4f}"
-    if found.groups < FEWEST_GROUPS:
-        few = counted(found.groups, "independent group", "independent groups")
-        return "not decided", f"{between}, but over only {few}; fewer than {FEWEST_GROUPS} decide nothing"
+    if (doubt := _doubt(found, interval, rests_on_0=gain[1] < -margin or not margin)) is not None:
+        return "not decided", f"{between}, but {doubt}"
+    if found.differing < fewest_differing(interval.confidence):
+        verb = "differ" if found.differing > 1 else "differs"
+        between = f"{between}, since {found.differing or 'none'} of {found.groups:,} groups {verb}"
     if gain[0] > -margin:
         return "passed", f"{between}; the interval lies on the good side of {bound}"
     if gain[1] < -margin:
@@ -163,9 +168,38 @@ def _verdict(found: Contrast, margin: float) -> tuple[Verdict, str]:
     return "not decided", f"{between}; the interval holds {bound}, so it is too wide to tell"
 
 
+def _doubt(found: Contrast, interval: Interval, *, rests_on_0: bool) -> str | None:
+    """Why the interval is not to be relied on, or None; ``rests_on_0``: the verdict needs that it excludes 0."""
+    if found.groups < FEWEST_GROUPS:
+        few = counted(found.groups, "independent group", "independent groups")
+        return f"over only {few}; fewer than {FEWEST_GROUPS} decide nothing"
+    if found.differing < fewest_differing(interval.confidence) and interval.resamples:
+        return found.caution
+    contradicted = 0 not in interval and found.p_value > 1 - interval.confidence
+    return found.caution if contradicted and rests_on_0 else None
+
+
+def _needed(found: Contrast, margin: float, confidence: float) -> int | None:
+    """Groups that would decide it."""
+    if not margin:
+        return None
+    needed = groups_needed(found.spread, margin, confidence=confidence, power=POWER)
+    largest = largest_difference(found.measure)
+    if found.differing >= fewest_differing(confidence):
+        return needed
+    if not math.isfinite(largest) or found.interval is None:
+        return None
+    return max(needed or 2, groups_without_loss(margin / largest, confidence) or 2)
+
+
 def _what_would_decide(found: Contrast, margin: float, needed: int | None, queries: int | None) -> str:
     if not margin:
         return "with a margin of 0 only a candidate that is better can pass, however many queries there are"
+    if found.differing == 0 and needed is not None and queries is not None:
+        return (
+            f"if none were worse, {max(needed, FEWEST_GROUPS):,} groups of one size would be needed to pass; there are "
+            f"{found.groups:,}"
+        )
     if needed is None or queries is None:
         return "the groups seen differ alike, so that nothing can be said of how many would be needed"
     needed = max(needed, FEWEST_GROUPS)

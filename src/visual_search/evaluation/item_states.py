@@ -97,8 +97,8 @@ def ranking_columns(
         "rank": [None if out else place for place, out in zip(rank.tolist(), states.ignored.tolist(), strict=True)],
         "item": ranking.items.take(ranking.rows.tolist()),
         "score": scores,
-        # Under L2 the score is minus the distance; 0 stays 0, not -0.
-        "distance": np.abs(scores) if metric == "l2" else np.full(len(scores), np.nan),
+        # There the score is minus the distance; 0 stays 0, not -0.
+        "distance": np.abs(scores) if metric in ("l2", "hamming") else np.full(len(scores), np.nan),
         "state": states.named(complete=complete),
         "grade": states.grades,
     }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable
     from visual_search.evaluation.query_recall import QueryRecall
 
-__all__ = ["table_json", "table_text"]
+__all__ = ["summary_lines", "table_json", "table_text"]
 
 _SHARES = (0.5, 0.9, 0.99)
 
@@ -54,8 +54,8 @@ def table_json(table: NeighborRecallTable, *, threshold: float, worst: int) -> d
     }
 
 
-def table_text(table: NeighborRecallTable, *, threshold: float, worst: int) -> str:
-    """The summary and the worst queries, in lines."""
+def summary_lines(table: NeighborRecallTable, *, threshold: float) -> list[str]:
+    """The table in sentences, without single queries."""
     over = counted(len(table.defined), "query", "queries")
     none = counted(len(table.zero_recall_queries), "query", "queries")
     interval = table.interval
@@ -77,7 +77,12 @@ def table_text(table: NeighborRecallTable, *, threshold: float, worst: int) -> s
     if table.latency is not None and len(table):
         slow = np.quantile(table.latency, _SHARES, method="inverted_cdf") * 1e3
         lines.append("latency: " + ", ".join(f"{v:.2f} ms at {s:.0%}" for s, v in zip(_SHARES, slow, strict=True)))
-    lines.append("")
+    return lines
+
+
+def table_text(table: NeighborRecallTable, *, threshold: float, worst: int) -> str:
+    """The summary and the worst queries, in lines."""
+    lines = [*summary_lines(table, threshold=threshold), ""]
     rows = [_row(one) for one in table.worst(worst) if one.missed]
     if rows:
         header = ["query", "recall", "returned", "missed", "dimension", "contrast", "ms", "missing neighbours"]

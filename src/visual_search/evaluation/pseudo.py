@@ -26,7 +26,7 @@ __all__ = ["create_pseudo_ground_truth", "pseudo_warnings"]
 
 
 # What a score can be, by metric; others have no bounds.
-_SCORES = {"cosine": (-1.0, 1.0), "l2": (-np.inf, 0.0)}
+_SCORES = {"cosine": (-1.0, 1.0), "l2": (-np.inf, 0.0), "hamming": (-np.inf, 0.0)}
 
 
 def create_pseudo_ground_truth(

@@ -99,6 +99,12 @@ class Joined:
 
 
 def _check_order(ranking: object, relevance: object) -> None:
+    for given, what, how in (
+        (ranking, "ranking", "Ranking.from_trec(path), Ranking.from_parquet(path) or RunFile(path)"),
+        (relevance, "relevance", "Relevance.from_trec(path) or Relevance.from_parquet(path)"),
+    ):
+        if isinstance(given, str | os.PathLike):
+            raise InputError(f"{what} is the path {os.fspath(given)!r}; read it first: {how}")
     if isinstance(ranking, Relevance) or isinstance(relevance, Ranking):
         raise InputError(
             f"the ranking comes first and the relevance second; got {type(ranking).__name__} and "

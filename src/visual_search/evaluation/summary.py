@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from visual_search.counted import counted
+from visual_search.evaluation.statistics.agreement import agreement_note, between
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.evaluation.ties import TIE_WORDS
 
@@ -44,20 +45,20 @@ def _table(result: EvaluationResult) -> str:
     confidence = f"{result.resampling.confidence:.0%} interval"
     rows = []
     for text, found in result.measures.items():
-        interval = found.interval
-        between = "" if interval is None else f"{interval.low:.3f}-{interval.high:.3f}"
         rows.append(
             [
                 result.guide.title(found.measure),
                 decimals(found.mean),
-                between,
+                between(found.interval, link="-"),
                 "" if result.random_baseline is None else decimals(result.random_baseline[text].mean),
                 "" if result.ceilings is None else decimals(result.ceilings[text].mean),
                 f"{found.counted:,}",
                 f"{found.undefined:,}" if found.undefined else "",
             ]
         )
-    return text_table(["", "value", confidence, "random", "ceiling", "queries", "undefined"], rows)
+    table = text_table(["", "value", confidence, "random", "ceiling", "queries", "undefined"], rows)
+    note = agreement_note(found.interval for found in result.measures.values())
+    return table if note is None else f"{table}\n{note}"
 
 
 def _reading(result: EvaluationResult) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["decimals", "text_table"]
+__all__ = ["decimals", "p_text", "text_table"]
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -34,3 +34,12 @@ def decimals(value: float | None, places: int = 3) -> str:
     ('0.667', '-')
     """
     return "-" if value is None or value != value else f"{value:.{places}f}"  # noqa: PLR0124 - NaN differs from itself
+
+
+def p_text(p: float | None) -> str:
+    """Write a p-value: four places, below those a bound, never 0; a dash where there is none.
+
+    >>> p_text(0.03125), p_text(0.0001), p_text(1 / 10_001), p_text(float("nan"))
+    ('0.0312', '0.0001', '< 0.0001', '-')
+    """
+    return "< 0.0001" if p is not None and p < 0.0001 else decimals(p, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,19 @@ from visual_search.errors import DuplicateIdError, InputError, first_few
 from visual_search.ids import Ids
 from visual_search.indexing.engines.contract import Metric
 from visual_search.indexing.id_table import IdTable
+from visual_search.indexing.incoming_codes import as_codes
 from visual_search.indexing.vector_checks import Findings, as_float32, check_values
 
-__all__ = ["checked_items", "checked_vectors", "listed"]
+__all__ = ["Incoming", "checked_items", "checked_vectors", "listed"]
 
-Vectors = npt.NDArray[np.float32]
+Vectors = npt.NDArray[Any]
+
+
+class Incoming(NamedTuple):
+    """Vectors ready for an engine, float32, or packed codes under ``hamming``; and their dimension, or bits."""
+
+    vectors: Vectors
+    dimension: int
 
 
 def listed(ids: Iterable[Any]) -> list[Any]:
@@ -31,7 +39,7 @@ def listed(ids: Iterable[Any]) -> list[Any]:
 
 def checked_vectors(
     vectors: Any, dimension: int | None, metric: Metric, *, subject: str, names: Ids | None = None
-) -> Vectors:
+) -> Incoming:
     """Vectors of shape (n, dimension) ready for an engine; ``names`` are theirs, for messages."""
     findings = Findings(subject)
     ready = _ready(vectors, dimension, metric, names, findings)
@@ -42,7 +50,7 @@ def checked_vectors(
 
 def checked_items(
     ids: Iterable[Any], vectors: Any, table: IdTable, dimension: int | None, metric: Metric
-) -> tuple[Ids, Vectors]:
+) -> tuple[Ids, Incoming]:
     """New items for an index: distinct ids that are not there yet, one vector to each."""
     findings = Findings("add")
     names = _new_ids(ids, table, findings)
@@ -55,18 +63,30 @@ def checked_items(
 
 def _ready(
     vectors: Any, dimension: int | None, metric: Metric, names: Ids | None, findings: Findings
-) -> Vectors | None:
+) -> Incoming | None:
+    if metric == "hamming":
+        codes = as_codes(vectors, dimension, findings, names=names)
+        if codes is None:
+            return None
+        _one_each(names, len(codes), "code", findings)
+        return Incoming(codes.packed(), codes.bits)
     ready = as_float32(vectors, dimension, findings)
     if ready is None:
         return None
-    if names is not None and len(names) != len(ready):
-        findings.add(
-            InputError,
-            f"ids: {counted(len(names), 'id', 'ids')} for {counted(len(ready), 'vector', 'vectors')}; "
-            "give one id to each",
-        )
+    if not _one_each(names, len(ready), "vector", findings):
         names = None
-    return check_values(ready, metric, _row if names is None else names.__getitem__, findings)
+    checked = check_values(ready, metric, _row if names is None else names.__getitem__, findings)
+    return Incoming(checked, checked.shape[1])
+
+
+def _one_each(names: Ids | None, count: int, what: str, findings: Findings) -> bool:
+    if names is None or len(names) == count:
+        return True
+    findings.add(
+        InputError,
+        f"ids: {counted(len(names), 'id', 'ids')} for {counted(count, what, what + 's')}; give one id to each",
+    )
+    return False
 
 
 def _row(row: int) -> str:

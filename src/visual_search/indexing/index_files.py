@@ -42,13 +42,15 @@ class IndexParts(NamedTuple):
 def contents_fingerprint(engine: Engine, table: IdTable) -> str:
     """Fingerprint of ids and stored vectors in row order, in bounded memory.
 
-    The same as ``formats.fingerprint.fingerprint_vectors(ids, vectors)`` of the whole.
+    The same as ``formats.fingerprint.fingerprint_vectors(ids, vectors)`` of the whole; of packed codes under
+    ``hamming``.
     """
     rows = table.live_rows()
-    digest = hashlib.sha256(f"<f4{(len(rows), engine.dimension)}\n".encode())
-    step = max(1, _BLOCK_BYTES // (4 * engine.dimension))
+    kind, width = ("|u1", -(-engine.dimension // 8)) if engine.metric == "hamming" else ("<f4", engine.dimension)
+    digest = hashlib.sha256(f"{kind}{(len(rows), width)}\n".encode())
+    step = max(1, _BLOCK_BYTES // (4 * width))
     for start in range(0, len(rows), step):
-        block = engine.vectors(rows[start : start + step]).astype("<f4", copy=False)
+        block = engine.vectors(rows[start : start + step]).astype(kind, copy=False)
         digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
     return fingerprint_bytes(f"{table.ids.fingerprint()}\nsha256:{digest.hexdigest()}".encode())
 
@@ -136,9 +138,13 @@ def load_parts(path: Path) -> IndexParts:
 
 def _load(folder: IndexFolder, manifest: Manifest) -> IndexParts:
     paths = folder.check_companions(manifest)
-    engine = engine_class(manifest.engine).load(
-        paths["vectors"], metric=manifest.metric, settings=manifest.settings
-    )
+    made: Any = engine_class(manifest.engine)
+    if manifest.metric not in made.metrics:
+        raise FileFormatError(
+            f"{folder.path}: metric {manifest.metric!r} in the manifest, but engine {manifest.engine!r} takes "
+            f"{', '.join(made.metrics)}"
+        )
+    engine: Engine = made.load(paths["vectors"], metric=manifest.metric, settings=manifest.settings)
     table = IdTable.load(paths["ids"])
     found = {"dimension": engine.dimension, "vectors": len(engine), "ids": len(table)}
     stated = {"dimension": manifest.dimension, "vectors": manifest.count, "ids": manifest.count}

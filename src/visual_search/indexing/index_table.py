@@ -18,7 +18,7 @@ from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import EmbedderDescription
 from visual_search.indexing.engines.contract import Engine, Metric
 from visual_search.indexing.engines.faiss_adoption import adopt_faiss
-from visual_search.indexing.engines.registry import create_engine
+from visual_search.indexing.engines.registry import create_engine, default_metric
 from visual_search.indexing.id_table import IdTable
 from visual_search.indexing.incoming import checked_items, checked_vectors, listed
 from visual_search.indexing.index_files import (
@@ -38,7 +38,7 @@ from visual_search.rankings.ranking import Ranking
 __all__ = ["VectorIndex"]
 
 Int64Array = npt.NDArray[np.int64]
-Vectors = npt.NDArray[np.float32]
+Vectors = npt.NDArray[Any]  # float32; packed codes, uint8, under hamming
 
 
 class VectorIndex:
@@ -47,15 +47,16 @@ class VectorIndex:
     Parameters
     ----------
     dimension : int, optional
-        Length of a vector. Left out, it is that of the embedder, of the first vectors added, or of the file loaded;
-        given, anything else is refused.
-    metric : "cosine", "ip" or "l2", optional
-        Cosine similarity (the default), inner product, or Euclidean distance, whose score is minus the plain
-        distance. Left out, ``load`` takes the file's.
+        Length of a vector, or bits of a code. Left out, it is that of the embedder, of the first vectors added, or
+        of the file loaded; given, anything else is refused.
+    metric : "cosine", "ip", "l2" or "hamming", optional
+        Cosine similarity (the default), inner product, Euclidean distance, whose score is minus the plain
+        distance, or the Hamming distance of binary codes, whose score is minus the number of bits that differ. Left
+        out, ``load`` takes the file's, and engine ``"hamming"`` has only its own.
     engine : str, optional
         ``"flat"`` (exhaustive, the default), ``"hnsw"``, ``"ivf"``, ``"faiss"`` (any factory string), ``"hnswlib"``,
-        ``"usearch"``, ``"pgvector"`` or a plug-in's name. Left out, ``load`` takes
-        the file's.
+        ``"usearch"``, ``"pgvector"``, ``"hamming"`` (packed codes, the default under that metric) or a plug-in's name.
+        Left out, ``load`` takes the file's.
     embedder : EmbedderDescription, optional
         What makes the vectors; kept in the manifest, so that queries are embedded alike.
     settings : mapping, optional
@@ -123,8 +124,9 @@ class VectorIndex:
         }
         self._asked_settings = asked
         # Without a dimension this one only checks the settings now rather than at the first add.
-        made = create_engine(engine or "flat", 1 if dimension is None else dimension, metric or "cosine", asked)
-        self._engine: Engine = made
+        named = engine or ("hamming" if metric == "hamming" else "flat")
+        meant = metric or default_metric(named)
+        self._engine: Engine = create_engine(named, 1 if dimension is None else dimension, meant, asked)
         self._dimension = dimension
         self._table = IdTable(Ids((), what="index"))
         self._embedder = embedder
@@ -137,12 +139,12 @@ class VectorIndex:
 
     @property
     def dimension(self) -> int | None:
-        """Length of a vector; None while nobody has said."""
+        """Length of a vector, or bits of a code; None while nobody has said."""
         return self._dimension
 
     @property
     def metric(self) -> Metric:
-        """What scores mean: "cosine", "ip" or "l2"."""
+        """What scores mean: "cosine", "ip", "l2" or "hamming"."""
         return self._engine.metric
 
     @property
@@ -218,9 +220,9 @@ class VectorIndex:
         """
         with self._changing:
             ready = checked_vectors(vectors, self._dimension, self.metric, subject="train")
-            engine = self._engine_for(ready)
+            engine = self._engine_for(ready.dimension)
             with self._lock.write():
-                engine.train(ready)
+                engine.train(ready.vectors)
                 self._engine, self._dimension = engine, engine.dimension
 
     def add(self, ids: Iterable[Any], vectors: Any) -> None:
@@ -232,6 +234,8 @@ class VectorIndex:
             Distinct, of one kind, and none of them in the index.
         vectors : array-like of shape (n, dimension)
             float32; float16 and float64 are rounded to it, integers are taken where float32 holds them exactly.
+            Under ``hamming`` -1 and 1, 0 and 1, truth values, or ``BinaryCodes``; where the dimension is known also
+            packed codes, uint8 of shape (n, bytes).
 
         Raises
         ------
@@ -242,8 +246,8 @@ class VectorIndex:
             The engine needs training and these vectors are too few for it.
         """
         with self._changing:
-            named, ready = checked_items(ids, vectors, self._table, self._dimension, self.metric)
-            engine = self._engine_for(ready)
+            named, incoming = checked_items(ids, vectors, self._table, self._dimension, self.metric)
+            engine, ready = self._engine_for(incoming.dimension), incoming.vectors
             with self._lock.write():
                 if engine.needs_training and len(ready):
                     engine.train(ready)
@@ -271,12 +275,15 @@ class VectorIndex:
                 self._fingerprint = None
 
     def vector(self, item: Id) -> Vectors:
-        """One item's stored vector, float32 of shape (dimension,)."""
+        """One item's stored vector, float32 of shape (dimension,); its packed code, uint8, under ``hamming``."""
         stored: Vectors = self.vectors([item])[0]
         return stored
 
     def vectors(self, ids: Iterable[Id]) -> Vectors:
-        """Stored vectors of items, float32 of shape (n, dimension); UnknownIdError lists ids that are not there."""
+        """Stored vectors of items, float32 of shape (n, dimension); UnknownIdError lists ids that are not there.
+
+        Under ``hamming`` packed codes, uint8 of shape (n, ceil(dimension / 8)).
+        """
         with self._lock.read():
             return self._engine.vectors(self._known_rows(listed(ids)))
 
@@ -318,7 +325,7 @@ class VectorIndex:
 
     def ready(self, vectors: Any, queries: Ids | None = None) -> Vectors:
         """Query vectors as the engine takes them, checked; ``queries`` names them in error messages."""
-        return checked_vectors(vectors, self._dimension, self.metric, subject="search", names=queries)
+        return checked_vectors(vectors, self._dimension, self.metric, subject="search", names=queries).vectors
 
     @contextmanager
     def moment(self) -> Iterator[Moment]:
@@ -488,11 +495,11 @@ class VectorIndex:
                 )
         findings.raise_if_any()
 
-    def _engine_for(self, vectors: Vectors) -> Engine:
+    def _engine_for(self, dimension: int) -> Engine:
         if self._dimension is not None:
             return self._engine
         old = self._engine
-        return create_engine(old.name, vectors.shape[1], old.metric, old.settings)
+        return create_engine(old.name, dimension, old.metric, old.settings)
 
     def _known_rows(self, ids: Sequence[Id]) -> Int64Array:
         try:

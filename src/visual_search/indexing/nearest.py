@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.formats.binary_codes import BinaryCodes
 from visual_search.ids import Id, Ids
 from visual_search.indexing.engines.contract import Engine
 from visual_search.indexing.id_table import IdTable
@@ -30,7 +31,7 @@ class Nearest(NamedTuple):
     scores : float32 array of shape (n, k)
         Higher is better.
     vectors : float32 array of shape (n, k, dimension), optional
-        Of the found items, where asked for; zero where padded.
+        Of the found items, where asked for; codes as -1 and 1; zero where padded.
     """
 
     items: Ids
@@ -75,14 +76,17 @@ class Moment:
         """Whether the item at each place is in the index; False for one that was removed."""
         return self._table.in_use(places)
 
-    def nearest(self, vectors: npt.NDArray[np.float32], k: int, *, with_vectors: bool = False) -> Nearest:
+    def nearest(self, vectors: npt.NDArray[Any], k: int, *, with_vectors: bool = False) -> Nearest:
         """The k nearest of each vector, which ``VectorIndex.ready`` has checked; padded where there are fewer."""
         rows, scores = self._engine.search(vectors, max(1, min(k, len(self))))
         found = Nearest(self._table.vocabulary, self._table.terms(rows), scores)
         if not with_vectors:
             return found
-        of_found = np.zeros((*rows.shape, vectors.shape[1]), dtype=np.float32)
-        of_found[rows >= 0] = self._engine.vectors(rows[rows >= 0])
+        of_found = np.zeros((*rows.shape, self._engine.dimension), dtype=np.float32)
+        stored = self._engine.vectors(rows[rows >= 0])
+        if self._engine.metric == "hamming":
+            stored = BinaryCodes.of(stored, packed=True, bits=self._engine.dimension).signs()
+        of_found[rows >= 0] = stored
         return found._replace(vectors=of_found)
 
 

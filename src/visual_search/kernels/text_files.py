@@ -42,7 +42,7 @@ Span: TypeAlias = tuple[int, int | None]
 # A line may be this long; a file without line ends is not text, and must not fill the memory before that shows.
 LINE_LIMIT = 1 << 20
 BLOCK_BYTES = 1 << 20
-SHOWN = 50
+SHOWN = 1000
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -228,6 +228,10 @@ class Table:
         return len(self.value)
 
 
+# Bad lines of one kind that are shown.
+_EXAMPLES = 2
+
+
 def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layout, *, empty: bool) -> None:
     """Raise one error that lists the problems of a file, or do nothing if there is none.
 
@@ -250,10 +254,48 @@ def raise_problems(name: str, found: Sequence[Problem], total: int, layout: Layo
             raise FileFormatError(f"{name}: no lines; each line should hold {row}")
         return
     lines = [f"{name}: {total} problem{'s' if total > 1 else ''}"]
-    lines += [f"  - line {problem.line}: {_words(problem, row, layout)}" for problem in found]
+    shown: list[Problem] = []
+    others: list[int] = []
+    for problem in found:
+        if sum(one.fault == problem.fault for one in shown) < _EXAMPLES:
+            shown.append(problem)
+        else:
+            others.append(problem.line)
+    lines += [f"  - line {problem.line}: {_words(problem, row, layout)}" for problem in shown]
+    if others:
+        lines.append(f"  - and of the kinds above: line{'s' if len(others) > 1 else ''} {_ranges(others)}")
     if total > len(found):
-        lines.append(f"  ... and {total - len(found)} more of the kinds above")
-    raise FileFormatError("\n".join(lines))
+        lines.append(f"  ... and {total - len(found)} more after line {found[-1].line}")
+    raise FileFormatError("\n".join([*lines, *_likely_cause(name, found, layout)]))
+
+
+def _ranges(rising: Sequence[int]) -> str:
+    """Numbers in words, runs of them as their ends.
+
+    >>> _ranges([3, 5, 6, 7, 9])
+    '3, 5-7, 9'
+    """
+    runs: list[list[int]] = []
+    for number in rising:
+        if runs and number <= runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _likely_cause(name: str, found: Sequence[Problem], layout: Layout) -> list[str]:
+    """What the wrong lines look like, if they look like something that is often given in their place."""
+    wrong = [problem for problem in found if problem.fault == Fault.COLUMNS]
+    if not wrong or wrong[0] is not found[0]:
+        return []
+    other = QRELS if layout == RUN else RUN
+    if all(problem.number == len(other.columns) for problem in wrong):
+        kind = "qrels" if other == QRELS else "a run"
+        return [f"{name}: these lines look like {kind}: are the two files exchanged?"]
+    if all(problem.number == 1 and b"," in problem.text for problem in wrong):
+        return [f"{name}: fields are separated by white space, not commas"]
+    return []
 
 
 def _words(problem: Problem, row: str, layout: Layout) -> str:

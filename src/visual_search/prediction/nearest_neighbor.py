@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
+from visual_search.formats.binary_codes import BinaryCodes
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id, Ids
 from visual_search.images.decoding import DecodingRules
@@ -126,7 +127,7 @@ class NearestNeighborSearch:
         Parameters
         ----------
         query_vec : array-like of shape (dimension,) or (1, dimension)
-            The query.
+            The query; a code in any form that ``VectorIndex.add`` takes under ``hamming``.
         query_id : str or int
             Its name, kept in the response.
         k : int
@@ -300,13 +301,24 @@ class NearestNeighborSearch:
     ) -> SearchResponse:
         names = found.items.take(found.places[0, kept].tolist())
         scores = found.scores[0, kept].tolist()
-        distances = [0.0 - score for score in scores] if self.index.metric == "l2" else [None] * len(scores)
-        results = tuple(map(SearchResult, names, scores, range(1, len(names) + 1), distances))
+        results = tuple(
+            map(SearchResult, names, scores, range(1, len(names) + 1), _distances(scores, self.index.metric))
+        )
         return SearchResponse(query_id, results, k, excluded, hidden)
+
+
+def _distances(scores: list[float], metric: str) -> Sequence[float | None]:
+    if metric == "hamming":
+        return [int(-score) for score in scores]
+    return [0.0 - score for score in scores] if metric == "l2" else [None] * len(scores)
 
 
 def _one_vector(query_vec: Any) -> Any:
     """A single query with the axis of many; what is no array at all is left to the index to refuse."""
+    if isinstance(query_vec, BinaryCodes):
+        if len(query_vec) != 1:
+            raise InputError(f"query_vec: {query_vec}; must be one code; search_batch takes several")
+        return query_vec
     try:
         vector = np.asarray(query_vec)
     except ValueError:  # rows of different lengths

@@ -24,7 +24,7 @@ class SearchResult(NamedTuple):
     rank : int
         From 1.
     distance : float or None
-        Euclidean distance where the metric is ``l2``, else None.
+        Euclidean distance under ``l2``, the number of bits that differ, an int, under ``hamming``, else None.
     """
 
     image_id: Id

@@ -13,11 +13,10 @@ from markupsafe import Markup
 from visual_search.errors import InputError
 from visual_search.evaluation.code_study import CodeStudy
 from visual_search.evaluation.result import Result
-from visual_search.formats.atomic import write_text
 from visual_search.reports.figures import Curve, curve_figure
 from visual_search.reports.page import Section
-from visual_search.reports.pictures import Album
-from visual_search.reports.rendering import render_page, render_part
+from visual_search.reports.rendering import render_part
+from visual_search.reports.section_page import write_section_page
 from visual_search.reports.wording import value
 
 __all__ = ["code_section", "write_code_page"]
@@ -80,9 +79,7 @@ def write_code_page(
     title : str
         Heading of the page.
     """
-    target = Path(out)
-    write_text(target, render_page("codes.html.j2", title=title, sections=list(sections), album=Album()))
-    return target
+    return write_section_page(sections, out, title=title)
 
 
 def _rows(studies: Mapping[str, CodeStudy], vectors: Result | None) -> list[dict[str, object]]:

@@ -13,7 +13,8 @@ from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.comparison import Comparison
 from visual_search.evaluation.contrast import Contrast
-from visual_search.evaluation.text_table import text_table
+from visual_search.evaluation.statistics.interval import Interval
+from visual_search.evaluation.text_table import p_text, text_table
 from visual_search.reports.wording import markdown, printable
 
 __all__ = ["COMPARISON_FORMATS", "comparison_notes", "comparison_table"]
@@ -91,7 +92,7 @@ def comparison_table(comparison: Comparison, form: str = "text") -> str:
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What the columns mean, how the numbers were made, and what to bear in mind; one line each."""
     first = comparison.contrasts[0]
-    made = next((one.interval for one in comparison.contrasts if one.interval is not None), None)
+    intervals = [one.interval for one in comparison.contrasts if one.interval is not None]
     lines = []
     if comparison.despite is not None:
         lines.append(f"NOT COMPARABLE, compared nevertheless because: {comparison.despite}")
@@ -100,10 +101,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     lines.append(
         f"{counted(comparison.queries, 'query', 'queries')} in {groups}; difference: system minus baseline"
     )
-    if made is not None:
-        lines.append(
-            f"interval: {made.confidence:.0%}, {made.method}, {made.resamples:,} resamples, seed {made.seed}"
-        )
+    lines += dict.fromkeys(map(_made, intervals))
     family = counted(len(comparison.contrasts), "comparison", "comparisons")
     made_by = f"paired randomisation, groups' signs flipped, {first.flips:,} flips, seed {first.seed}"
     lines += [
@@ -113,6 +111,11 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     ]
     lines += [f"not compared: {text}: {reason}" for text, reason in comparison.left_out.items()]
     return [printable(line) for line in [*lines, *comparison.notes]]
+
+
+def _made(interval: Interval) -> str:
+    drawn = f", {interval.resamples:,} resamples, seed {interval.seed}" if interval.resamples else ""
+    return f"interval: {interval.confidence:.0%}, {interval.method}{drawn}"
 
 
 def _cells(one: Contrast) -> list[str]:
@@ -137,7 +140,7 @@ def _number(value: float, form: str = ".3f") -> str:
 
 
 def _p(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
+    return p_text(value)
 
 
 def _markdown(rows: Cells, notes: Sequence[str]) -> str:

@@ -141,7 +141,7 @@ def write_report(
         definitions=definitions,
         definition_list=list({one.number: one for one in definitions.values()}.values()),
         rules=rules_of(groups),
-        footnotes=_FOOTNOTES,
+        footnotes=_footnotes(groups),
         shown_note=_shown_note(cases, shown),
         origin=provenance,
         credit=credit,
@@ -211,6 +211,20 @@ def _contents(
     return [*found, ("definitions", "What each number means"), ("origin", "Where the numbers come from")]
 
 
+def _footnotes(groups: Sequence[ProtocolGroup]) -> list[str]:
+    """What holds for every table, and what a mark at an interval without width means."""
+    made = [one.interval for group in groups for system in group.systems for one in system.measures.values()]
+    flat = [one["groups"] for one in made if one and one.get("groups") and one["low"] == one["high"]]
+    if not flat:
+        return list(_FOOTNOTES)
+    share = 1 - 0.05 ** (1 / min(flat))
+    marked = (
+        f"* All {counted(min(flat))} groups agree, so that resampling finds no spread. That is no certainty: up to "
+        f"{100 * share:.1f} % of groups may still differ (95 %, one-sided)."
+    )
+    return [*_FOOTNOTES, marked]
+
+
 def _shown_note(cases: int, shown: int) -> str:
     queries = "the query" if cases == 1 else f"the {cases} queries"
     most = "the one" if cases == 1 else f"the {cases}"
@@ -229,6 +243,10 @@ def _picture_note(album: Album, groups: Sequence[ProtocolGroup]) -> str:
     roots = dict.fromkeys(root for system in systems for root in system.result.image_roots if album.took_from(root))
     if roots:
         # A result got from others may name any folder; who passes the page on must see what it took along.
-        text += " They were taken from " + ", ".join(f"\u2068{root}\u2069" for root in roots) + "."
+        text += (
+            " They were taken from "
+            + ", ".join(dict.fromkeys(f"\u2068{root.name or root}\u2069" for root in roots))
+            + "."
+        )
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     return f"{text} Empty frames: {missing}." if missing else text

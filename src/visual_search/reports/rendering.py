@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from visual_search.reports import wording
-from visual_search.reports.figures import swatch
+from visual_search.reports.page_drawing import swatch
 
 __all__ = ["render_page", "render_part"]
 

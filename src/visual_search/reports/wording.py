@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import isfinite
 
+from visual_search.evaluation.text_table import p_text
+
 __all__ = [
     "counted",
     "listed",
@@ -101,11 +103,11 @@ def p_value(number: float | None) -> str:
     Examples
     --------
     >>> p_value(0.0312), p_value(0.00002)
-    ('0.031', '< 0.0001')
+    ('0.0312', '< 0.0001')
     """
     if number is None:
         return UNDEFINED
-    return "< 0.0001" if number < 0.0001 else f"{number:.4f}" if number < 0.001 else f"{number:.3f}"
+    return p_text(number)
 
 
 def score(number: float | None) -> str:

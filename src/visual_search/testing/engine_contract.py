@@ -8,6 +8,8 @@ In a test module::
         engine_class = MyEngine
         metric = "l2"
 
+Under ``metric = "hamming"`` the same promises are tested with packed codes, of a number of bits that fills no byte.
+
 Each method named ``test_...`` is one promise of ``visual_search.indexing.engines.contract``; pytest finds them. The
 attributes below say what kind of engine it is.
 """
@@ -31,10 +33,10 @@ from visual_search.indexing.engines.contract import METRICS, Engine, Metric
 __all__ = ["EngineContract"]
 
 Int64Array = npt.NDArray[np.int64]
-Vectors = npt.NDArray[np.float32]
+Vectors = npt.NDArray[Any]  # float32; packed codes under hamming
 Floats = npt.NDArray[np.float64]
 
-_COUNT, _DIMENSION, _QUERIES = 600, 24, 40
+_COUNT, _DIMENSION, _BITS, _QUERIES = 600, 24, 44, 40
 
 
 class EngineContract:
@@ -44,15 +46,15 @@ class EngineContract:
     ----------
     engine_class : type
         Called as ``engine_class(dimension=, metric=, settings=)``.
-    metric : "cosine", "ip" or "l2"
+    metric : "cosine", "ip", "l2" or "hamming"
         The metric this class of tests runs under; make one subclass for each the engine takes.
     settings : mapping
         Given to the engine when it is made.
     search_settings : mapping
         Search-time settings with values other than the defaults, for ``configure``; empty where there are none.
     recall_floor : float
-        Share of the 10 nearest that an approximate engine must find on 600 Gaussian vectors of dimension 24. An
-        exact one must find all.
+        Share of the 10 nearest that an approximate engine must find on 600 Gaussian vectors of dimension 24, or on
+        their signs, in 44 bits. An exact one must find all.
     full_lists : bool
         Whether a list is short only where the engine holds fewer than k live vectors.
     """
@@ -66,9 +68,14 @@ class EngineContract:
 
     # What the tests are made of.
 
+    @property
+    def dimension(self) -> int:
+        """Length of a vector, bits of a code."""
+        return _BITS if self.metric == "hamming" else _DIMENSION
+
     def made(self) -> Engine:
         """An empty engine."""
-        engine: Engine = self.engine_class(dimension=_DIMENSION, metric=self.metric, settings=self.settings)
+        engine: Engine = self.engine_class(dimension=self.dimension, metric=self.metric, settings=self.settings)
         return engine
 
     def filled(self, vectors: Vectors, rows: Int64Array | None = None) -> Engine:
@@ -80,21 +87,28 @@ class EngineContract:
         return engine
 
     def gallery(self, count: int = _COUNT, *, seed: int = 1) -> Vectors:
-        """Gaussian vectors, of unit length under cosine."""
-        return self.ready(np.random.default_rng(seed).normal(size=(count, _DIMENSION)))
+        """Gaussian vectors, of unit length under cosine; their signs under hamming."""
+        return self.ready(np.random.default_rng(seed).normal(size=(count, self.dimension)))
 
     def queries(self) -> Vectors:
         """Gaussian queries."""
         return self.gallery(_QUERIES, seed=2)
 
     def ready(self, vectors: npt.NDArray[Any]) -> Vectors:
-        """As an index hands vectors over: float32, C-contiguous, of unit length under cosine."""
+        """As an index hands vectors over: float32, C-contiguous, of unit length under cosine; codes packed."""
+        if self.metric == "hamming":
+            packed: Vectors = np.packbits(vectors > 0, axis=1)
+            return packed
         if self.metric == "cosine":
             vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.ascontiguousarray(vectors, dtype=np.float32)
 
     def true_scores(self, queries: Vectors, gallery: Vectors) -> Floats:
         """Scores of all pairs in float64, shape (queries, gallery)."""
+        if self.metric == "hamming":
+            differing: npt.NDArray[np.uint8] = np.bitwise_xor(queries[:, None], gallery[None])
+            apart: Floats = np.unpackbits(differing, axis=2).sum(axis=2, dtype=np.float64)
+            return -apart
         wide, other = queries.astype(np.float64), gallery.astype(np.float64)
         if self.metric == "l2":
             distances: Floats = np.sqrt(np.square(wide[:, None] - other[None]).sum(axis=2))
@@ -108,7 +122,10 @@ class EngineContract:
         engine = self.made()
         assert isinstance(engine, Engine)
         assert engine.metric == self.metric
-        assert engine.dimension == _DIMENSION
+        assert engine.metric in engine.metrics
+        assert set(engine.metrics) <= set(METRICS)
+        assert tuple(self.engine_class.metrics) == engine.metrics
+        assert engine.dimension == self.dimension
         assert engine.name
         assert engine.library
         assert engine.file_suffix.isalnum()
@@ -117,14 +134,17 @@ class EngineContract:
         assert len(engine) == 0
 
     def test_refuses_a_metric_or_dimension_that_cannot_be(self) -> None:
-        with _refused(InputError):
-            self.engine_class(dimension=_DIMENSION, metric="hamming", settings={})
+        for other in {"jaccard", *METRICS} - set(self.engine_class.metrics):
+            with _refused(InputError) as error:
+                self.engine_class(dimension=self.dimension, metric=other, settings={})
+            for metric in self.engine_class.metrics:
+                assert metric in str(error[0]), "the message must list the metrics there are"
         with _refused(InputError):
             self.engine_class(dimension=0, metric=self.metric, settings={})
 
     def test_memory_covers_the_vectors_and_grows_with_them(self) -> None:
         small, large = self.filled(self.gallery(100)), self.filled(self.gallery())
-        assert large.memory_bytes >= 4 * _DIMENSION * _COUNT
+        assert large.memory_bytes >= self.gallery().nbytes
         assert large.memory_bytes > small.memory_bytes
         assert large.index_bytes > 0
 
@@ -196,6 +216,19 @@ class EngineContract:
         rows, scores = self.filled(twice).search(self.queries(), 9)
         _check_form(rows, scores)
 
+    def test_codes_tied_at_the_cut_are_those_of_the_lowest_rows(self) -> None:
+        if self.metric != "hamming" or not self.made().exact:
+            return
+        gallery, queries = self.gallery(), self.queries()
+        chosen = np.random.default_rng(3).permutation(10 * _COUNT)[:_COUNT]
+        engine = self.filled(gallery, chosen)
+        truth = self.true_scores(queries, gallery)
+        order = np.lexsort((np.broadcast_to(chosen, truth.shape), -truth), axis=-1)
+        for k in (1, 2, 10, 77, _COUNT):
+            rows, scores = engine.search(queries, k)
+            assert np.array_equal(rows, chosen[order[:, :k]])
+            assert np.array_equal(scores, np.take_along_axis(truth, order[:, :k], axis=1))
+
     def test_all_vectors_equal(self) -> None:
         same = np.repeat(self.gallery(1), _COUNT, axis=0)
         rows, scores = self.filled(same).search(same[:3], 10)
@@ -208,7 +241,7 @@ class EngineContract:
         if self.metric == "cosine":
             return
         rng = np.random.default_rng(5)
-        gallery, queries = rng.integers(-3, 4, (2, _COUNT, _DIMENSION)).astype(np.float32)
+        gallery, queries = (self.ready(rng.integers(-3, 4, (_COUNT, self.dimension))) for _ in range(2))
         engine = self.filled(gallery)
         _, together = engine.search(queries, 10)
         for line in (0, 17, _COUNT - 1):
@@ -227,9 +260,16 @@ class EngineContract:
 
     def test_rows_are_the_callers(self) -> None:
         gallery, queries = self.gallery(), self.queries()
-        plain, _ = self.filled(gallery).search(queries, 5)
+        plain, plain_scores = self.filled(gallery).search(queries, 5)
         chosen = np.random.default_rng(4).permutation(10 * _COUNT)[:_COUNT]
-        rows, _ = self.filled(gallery, chosen).search(queries, 5)
+        rows, scores = self.filled(gallery, chosen).search(queries, 5)
+        if self.metric == "hamming":  # which of those tied at the cut are found depends on their rows
+            assert (scores == plain_scores).mean() >= self.recall_floor
+            place = np.full(10 * _COUNT, -1)
+            place[chosen] = np.arange(_COUNT)
+            truth = np.take_along_axis(self.true_scores(queries, gallery), place[rows], axis=1)
+            assert np.array_equal(truth[rows >= 0], scores[rows >= 0])
+            return
         wanted = np.where(plain < 0, -1, chosen[np.maximum(plain, 0)])
         agreeing = (np.sort(rows) == np.sort(wanted)).mean()
         assert agreeing >= self.recall_floor
@@ -240,7 +280,8 @@ class EngineContract:
         engine = self.filled(gallery, rows)
         asked = np.array([7, 0, 599, 3])
         assert np.array_equal(engine.vectors(rows[asked]), gallery[asked])
-        assert engine.vectors(rows[:0]).shape == (0, _DIMENSION)
+        assert engine.vectors(rows[:0]).shape == (0, gallery.shape[1])
+        assert engine.vectors(rows).dtype == gallery.dtype
         with _refused(UnknownIdError):
             engine.vectors(np.array([6]))
 
@@ -339,7 +380,7 @@ class EngineContract:
         for name in self.search_settings:
             assert name in str(error[0]), "the message must list what there is"
         with _refused(InputError):
-            self.engine_class(dimension=_DIMENSION, metric=self.metric, settings={"no_such_setting": 1})
+            self.engine_class(dimension=self.dimension, metric=self.metric, settings={"no_such_setting": 1})
 
     # What it writes.
 

@@ -20,7 +20,15 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+
+from visual_search.errors import MissingDependencyError
+
+try:
+    from hypothesis import HealthCheck, given, settings
+except ImportError as missing:
+    raise MissingDependencyError(
+        "check_measure draws its cases with hypothesis: pip install 'visual-search[test]'"
+    ) from missing
 
 from visual_search.evaluation.joining import join
 from visual_search.evaluation.measures.measure import Measure

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import strategies as st
+from visual_search.errors import MissingDependencyError
+
+try:
+    from hypothesis import strategies as st
+except ImportError as missing:
+    raise MissingDependencyError(
+        "the contracts of visual_search.testing draw their cases with hypothesis: pip install 'visual-search[test]'"
+    ) from missing
 
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids

@@ -19,7 +19,7 @@ from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.gallery_ids import GalleryIds
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids
-from visual_search.indexing.engines.contract import METRICS, Metric
+from visual_search.indexing.engines.contract import VECTOR_METRICS, Metric
 from visual_search.indexing.incoming import checked_vectors
 from visual_search.rankings.id_lists import IdLists
 from visual_search.rankings.ranking import Ranking
@@ -120,10 +120,10 @@ class SweepData:
         wanted = _measures(measures, k, truth, relevance)
         if relevance is not None:
             _check_queries(relevance, query_names)
-        ready = checked_vectors(base, None, chosen, subject="gallery")
+        ready = checked_vectors(base, None, chosen, subject="gallery").vectors
         return cls(
             gallery=ready,
-            queries=checked_vectors(asked, ready.shape[1], chosen, subject="queries"),
+            queries=checked_vectors(asked, ready.shape[1], chosen, subject="queries").vectors,
             gallery_ids=names,
             query_ids=query_names,
             k=int(k),
@@ -180,12 +180,12 @@ class SweepData:
 def _metric(metric: str | None, truth: ExactNeighbors | None) -> Metric:
     of_truth = None if truth is None else _METRICS.get(truth.metric)
     if truth is not None and of_truth is None:
-        raise InputError(f"truth: its metric is {truth.metric!r}; engines search by {', '.join(METRICS)}")
+        raise InputError(f"truth: its metric is {truth.metric!r}; a sweep searches by {', '.join(VECTOR_METRICS)}")
     if metric is None and of_truth is None:
-        raise InputError(f"metric: none given; choose one of {', '.join(METRICS)}")
+        raise InputError(f"metric: none given; choose one of {', '.join(VECTOR_METRICS)}")
     chosen = metric or of_truth
-    if chosen not in METRICS:
-        raise InputError(f"metric: got {metric!r}; must be one of {', '.join(METRICS)}")
+    if chosen not in VECTOR_METRICS:
+        raise InputError(f"metric: got {metric!r}; must be one of {', '.join(VECTOR_METRICS)}")
     if of_truth is not None and chosen != of_truth:
         raise FingerprintError(
             f"truth: its neighbours are nearest by {truth.metric if truth else ''}, and the engines would search by "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from visual_search.counted import counted
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.protocols.directions import Directions
 from visual_search.evaluation.result import Interval
-from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.statistics.agreement import agreement_note, between
+from visual_search.evaluation.text_table import decimals, p_text, text_table
 from visual_search.leaks.leak_report import LeakReport
 from visual_search.workflows.demo_directions import MeasuredDirections
 from visual_search.workflows.demo_protocols import BOTH_DIRECTIONS, HALVES
@@ -65,6 +66,7 @@ class DemoReport:
             [
                 f"{protocol}: {words}",
                 text_table(["", HEADLINE, "95 % over people", "Recall@1", "of at most", "mAP", "MRR"], rows),
+                *_footnote(result[HEADLINE].interval for result in shown.values()),
                 _in_words(self.differences[protocol]),
             ]
         )
@@ -78,6 +80,7 @@ class DemoReport:
             [
                 f"{BOTH_DIRECTIONS}: {self.directions.split.words}, and back; {HEADLINE}; the split is proven",
                 text_table(head, rows),
+                *_footnote(found.pooled[HEADLINE].interval for found in self.directions.systems.values()),
                 _in_words(self.differences[BOTH_DIRECTIONS]),
             ]
         )
@@ -115,7 +118,7 @@ def _row(embedder: str, result: EvaluationResult) -> list[str]:
     return [
         embedder,
         decimals(result[HEADLINE].mean),
-        _between(result[HEADLINE].interval),
+        between(result[HEADLINE].interval),
         decimals(result.recall_at_k[1]),
         decimals(ceiling),
         decimals(result.map),
@@ -132,24 +135,30 @@ def _random_row(result: EvaluationResult) -> list[str]:
 
 
 def _direction_row(name: str, found: Directions) -> list[str]:
-    between = _between(found.pooled[HEADLINE].interval)
+    ends = between(found.pooled[HEADLINE].interval)
     gap = f"{found.asymmetry[HEADLINE].difference:+.3f}"
-    return [name, *_means(found), between, gap, decimals(found.pooled[_PRECISION].mean)]
+    return [name, *_means(found), ends, gap, decimals(found.pooled[_PRECISION].mean)]
 
 
 def _means(found: Directions) -> list[str]:
     return [decimals(one[HEADLINE].mean) for one in (found.there, found.back, found.pooled)]
 
 
-def _between(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+def _footnote(intervals: Iterable[Interval | None]) -> list[str]:
+    note = agreement_note(intervals)
+    return [] if note is None else [note]
 
 
 def _in_words(found: PageComparison) -> str:
     one = found.contrast
     between = "" if one.interval is None else f" ({one.interval.low:+.3f} to {one.interval.high:+.3f})"
-    adjusted = "" if found.p_adjusted is None else f", {found.p_adjusted:.4f} adjusted"
+    adjusted = "" if found.p_adjusted is None else f", {p_text(found.p_adjusted)} adjusted"
     return (
-        f"{one.a} minus {one.b}, {one.measure}: {one.difference:+.3f}{between}, p = {one.p_value:.4f}{adjusted}; "
+        f"{one.a} minus {one.b}, {one.measure}: {one.difference:+.3f}{between}, p {_equals(one.p_value)}{adjusted}; "
         f"better on {counted(one.wins, 'query', 'queries')}, worse on {one.losses}"
     )
+
+
+def _equals(p: float) -> str:
+    text = p_text(p)
+    return text if text.startswith("<") else f"= {text}"

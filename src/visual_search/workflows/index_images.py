@@ -150,6 +150,11 @@ def index_images(
     """
     begun = time.monotonic()
     IndexFolder(out).check_free()
+    if "hamming" in (metric, engine):
+        raise InputError(
+            f"metric {metric!r}, engine {engine!r}: images are indexed by their embedder's vectors, and hamming takes "
+            "binary codes; make codes of the vectors by fit_hasher and add them to VectorIndex(metric='hamming')"
+        )
     made = create_embedder(embedder) if isinstance(embedder, str) else embedder
     rules = rules or DecodingRules()
     sources = list_images(images, ids=ids)

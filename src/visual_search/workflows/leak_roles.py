@@ -65,6 +65,11 @@ def given_roles(places: Mapping[RoleName, Any], *, cosine: bool) -> list[GivenRo
         folders = [role.name for role in given if role.index is None]
         if folders:
             raise InputError(f"cosine: {first_few(folders)}: no index, so no vectors; index the pictures first")
+        coded = [role.name for role in given if role.index is not None and role.index.metric == "hamming"]
+        if coded:
+            raise InputError(
+                f"cosine: {first_few(coded)}: an index of binary codes; index the embeddings themselves"
+            )
         makers = {role.name: role.index.embedder for role in given if role.index is not None}
         if len({str(maker) for maker in makers.values()}) > 1:
             named = {name: None if maker is None else maker.name for name, maker in makers.items()}

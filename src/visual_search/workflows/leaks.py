@@ -15,6 +15,7 @@ from visual_search.indexing.progress import Progress
 from visual_search.leaks.finding import find_leaks
 from visual_search.leaks.impact import LeakImpact
 from visual_search.leaks.leak_report import LeakReport
+from visual_search.leaks.picture_pairs import KIND_WORDS
 from visual_search.leaks.roles import RoleName
 from visual_search.leaks.thresholds import LeakThresholds
 from visual_search.reports.leaks_page import write_leaks_page
@@ -23,6 +24,9 @@ from visual_search.workflows.leak_metadata import PictureMetadata
 from visual_search.workflows.leak_roles import given_roles, signed_roles
 
 __all__ = ["LeakCheck", "check_leaks"]
+
+# Pairs, and left-out files, that are named in words; all are in the page and the JSON.
+_SHOWN = 5
 
 Bar = Callable[[str], AbstractContextManager[Progress | None]]
 
@@ -42,6 +46,10 @@ class LeakCheck:
         Files that an earlier, interrupted run had finished.
     notes : tuple of str
         What else to know.
+    left_out : tuple of str
+        Files that could not be compared, each with its role and reason.
+    saved : Path or None
+        The JSON.
     """
 
     report: LeakReport
@@ -49,11 +57,32 @@ class LeakCheck:
     page: Path | None
     resumed: int
     notes: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    saved: Path | None = None
 
     def words(self) -> str:
-        """The outcome in some lines."""
-        parts = [self.report.words(), *([] if self.impact is None else [self.impact.words()]), *self.notes]
+        """The outcome in some lines: counts, the first pairs and left-out files by name, and where the whole is."""
+        parts = [self.report.words(), *self._pairs(), *self._named()]
+        parts += [*([] if self.impact is None else [self.impact.words()]), *self.notes]
+        parts += [
+            f"{what}: {path}" for what, path in (("page", self.page), ("saved", self.saved)) if path is not None
+        ]
         return "\n".join(parts)
+
+    def _pairs(self) -> list[str]:
+        shown = self.report.pairs[:_SHOWN]
+        lines = [
+            f"  {pair.first.role} {pair.first.id} = {pair.second.role} {pair.second.id} "
+            f"({KIND_WORDS[pair.kind][0]})"
+            for pair in shown
+        ]
+        more = len(self.report.pairs) - len(shown)
+        return [*lines, *([f"  ... and {more:,} more"] if more else [])]
+
+    def _named(self) -> list[str]:
+        lines = [f"left out: {words}" for words in self.left_out[:_SHOWN]]
+        more = len(self.left_out) - len(lines)
+        return [*lines, *([f"left out: ... and {more:,} more"] if more else [])]
 
     def as_json(self) -> dict[str, Any]:
         """The outcome as a JSON object."""
@@ -61,6 +90,7 @@ class LeakCheck:
             **self.report.as_json(),
             "impact": None if self.impact is None else self.impact.as_json(),
             "notes": list(self.notes),
+            "left_out": list(self.left_out),
             "page": None if self.page is None else str(self.page),
         }
 
@@ -138,7 +168,8 @@ def check_leaks(
     impact = None if result is None else impact_on_result(report, signed, result, relevance)
     notes = () if table is None else table.notes(signed)
     page = None if out is None else write_leaks_page(report, out, impact=impact, notes=notes)
-    check = LeakCheck(report, impact, page, resumed, notes)
+    gone = tuple(f"{role.name} {entry.id}: {entry.reason}" for role in signed for entry in role.ledger.left_out)
+    check = LeakCheck(report, impact, page, resumed, notes, gone, None if saved is None else Path(saved))
     if saved is not None:
         _save(check, saved)
     if journal is not None:

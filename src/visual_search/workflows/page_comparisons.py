@@ -112,12 +112,15 @@ def compare_with_baseline(group: ProtocolGroup, baseline: str | None) -> tuple[l
 def _obstacle(system: System, against: System) -> str | None:
     """Why two results must not be compared: what differs between their data, or is not told."""
     ours, theirs = (one.record.get("fingerprints") or {} for one in (system, against))
+    # Nothing left out on either side agrees; and run files do not tell what they were drawn from.
+    runs = all(one.record.get("lists") == "run" for one in (system, against))
+    silent = ("exclusions", "gallery") if runs else ("exclusions",)
     different, untold = [], []
     for part, words in _PARTS.items():
         if ours.get(part) and theirs.get(part):
             if ours[part] != theirs[part]:
                 different.append(words)
-        elif part != "exclusions" or ours.get(part) or theirs.get(part):  # nothing left out on either side agrees
+        elif ours.get(part) or theirs.get(part) or part not in silent:
             untold.append(words)
     if system.record.get("ties") != against.record.get("ties"):
         different.append("the rule for equal scores")

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from visual_search.errors import InputError
 from visual_search.evaluation.result import Result
-from visual_search.evaluation.scoring import evaluate, evaluate_presets
+from visual_search.evaluation.run_record import write_run_result
+from visual_search.evaluation.scoring import evaluate
 from visual_search.evaluation.slices import Slices, slices
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.atomic import atomic_path, write_text
+from visual_search.ground_truth.relevance import Relevance
+from visual_search.rankings.ranking import Ranking
 from visual_search.workflows.score_files import query_values, read_ranking, read_relevance
 
-__all__ = ["DEFAULT_MEASURES", "Scored", "score_run", "side_by_side"]
+__all__ = ["DEFAULT_MEASURES", "Scored", "score_run"]
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "RR", "Precision@10", "Recall@100", "HitRate@1")
 
@@ -39,10 +41,21 @@ class Scored:
     result : Result
     parts : Slices or None
         The result by an attribute of the queries, where one was given.
+    ranking, relevance
+        What was scored.
+    name, dataset : str
+        What run and right answers are called.
+    groups : sequence or None
+        Group of each query, where a table of them was given.
     """
 
     result: Result
     parts: Slices | None
+    ranking: Ranking
+    relevance: Relevance
+    name: str
+    dataset: str
+    groups: Sequence[Hashable] | None = None
 
     def table(self, *, per_query: bool = False) -> list[dict[str, Any]]:
         """Rows of the result: one a measure (and slice); with ``per_query`` one a query, a column a measure."""
@@ -73,10 +86,24 @@ class Scored:
         return told
 
     def write(self, path: str | os.PathLike[str], *, per_query: bool = False) -> None:
-        """Write the table: Parquet where the name ends in ``.parquet``, JSON in ``.json``, else tab-separated."""
+        """Write a result in ``.json``, which ``compare``, ``gate`` and ``report`` read; else the table.
+
+        The table is Parquet where the name ends in ``.parquet``, else tab-separated. A result has every query's values
+        and lists in files beside it, whether they are asked for or not.
+        """
         target = Path(path)
         if target.suffix == ".json":
-            write_text(target, json.dumps(self.as_json(per_query=per_query), indent=2, ensure_ascii=False) + "\n")
+            sliced = [] if self.parts is None else [row for row in self.table() if row.get("slice") is not None]
+            write_run_result(
+                target,
+                self.result,
+                self.ranking,
+                self.relevance,
+                name=self.name,
+                dataset=self.dataset,
+                groups=self.groups,
+                more={"slices": sliced} if sliced else None,
+            )
         elif target.suffix == ".parquet":
             _write_parquet(target, self.table(per_query=per_query))
         else:
@@ -92,6 +119,7 @@ def score_run(
     ties: TieRule | None = None,
     attribute: str | os.PathLike[str] | None = None,
     groups: str | os.PathLike[str] | None = None,
+    name: str | None = None,
 ) -> Scored:
     """Score a run file against right answers.
 
@@ -112,6 +140,8 @@ def score_run(
     groups : path, optional
         A table of two columns, query and independent group; intervals are drawn over the groups. Without it over
         the queries.
+    name : str, optional
+        What the run is called in a result that is written; its file's name where left out.
 
     Returns
     -------
@@ -126,20 +156,15 @@ def score_run(
         result = with_intervals(result)
     result = result.replaced(notes=(*result.notes, *said))
     parts = None if attribute is None else slices(result, _slice_values(attribute, result))
-    return Scored(result, parts)
-
-
-def side_by_side(
-    run: str | os.PathLike[str],
-    qrels: str | os.PathLike[str],
-    presets: Iterable[str] | None = None,
-    *,
-    k_values: Sequence[int] | None = None,
-) -> dict[str, Result]:
-    """The same run under every field's own rules; see :func:`visual_search.evaluation.scoring.evaluate_presets`."""
-    relevance, said = read_relevance(qrels)
-    found = evaluate_presets(read_ranking(run), relevance, presets, k_values=k_values)
-    return {name: result.replaced(notes=(*result.notes, *said)) for name, result in found.items()}
+    return Scored(
+        result,
+        parts,
+        ranking,
+        relevance,
+        name or _stem(run),
+        Path(qrels).name,
+        None if groups is None else by_group,
+    )
 
 
 def tab_separated(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -150,6 +175,13 @@ def tab_separated(rows: Sequence[Mapping[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows({name: "" if value is None else value for name, value in row.items()} for row in rows)
     return stream.getvalue()
+
+
+def _stem(path: str | os.PathLike[str]) -> str:
+    name = Path(path).name
+    for ending in (".gz", ".trec", ".run", ".txt", ".parquet", ".json"):
+        name = name.removesuffix(ending) or name
+    return name
 
 
 def _slice_values(path: str | os.PathLike[str], result: Result) -> list[str]:

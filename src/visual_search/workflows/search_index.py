@@ -19,7 +19,7 @@ from visual_search.reports.contact_sheet import write_contact_sheet
 __all__ = ["FoundInIndex", "search_index"]
 
 
-_METRIC_WORDS = {"cosine": "cosines", "ip": "inner products", "l2": "distances"}
+_METRIC_WORDS = {"cosine": "cosines", "ip": "inner products", "l2": "distances", "hamming": "bits that differ"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Ids
 from visual_search.indexing.engines.contract import Metric
 from visual_search.kernels.threads import thread_count
+from visual_search.reports.choice_section import choice_section
 from visual_search.reports.front_figure import write_front_figure
+from visual_search.reports.section_page import write_section_page
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.choose import choose
 from visual_search.tuning.costs import CostPlan
@@ -119,6 +121,7 @@ def choose_from_file(
     target: float | None = None,
     *,
     figure: str | os.PathLike[str] | None = None,
+    report: str | os.PathLike[str] | None = None,
     groups: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Choice:
@@ -131,6 +134,8 @@ def choose_from_file(
     target : float, optional
     figure : path, optional
         Write quality against cost as SVG, PNG or PDF.
+    report : path, optional
+        Write one HTML page: the choice, quality against cost, every setting, and how it was measured.
     groups : path, optional
         CSV or tab-separated table of two columns, query and group.
     """
@@ -146,6 +151,8 @@ def choose_from_file(
             target=choice.target if choice.threshold is None else None,
             chosen=None if choice.chosen is None else choice.chosen.point,
         )
+    if report is not None:
+        write_section_page([choice_section(choice, held)], report, title="Which setting is enough?")
     return choice
 
 

@@ -17,9 +17,9 @@ from visual_search.ground_truth.foreign_truth import adopt_neighbors
 from visual_search.ground_truth.gallery_sample import GallerySample
 from visual_search.ground_truth.metric_names import MetricName, TruthMetric, metric_name
 from visual_search.ground_truth.truth_building import exact_neighbors
+from visual_search.ground_truth.truth_facts import truth_facts
 from visual_search.ground_truth.truth_scope import TruthScope
 from visual_search.ground_truth.truth_vectors import TruthVectors
-from visual_search.workflows.truth_facts import truth_facts
 from visual_search.workflows.truth_places import placed_vectors
 
 __all__ = ["BuiltTruth", "adopt_truth", "build_truths"]

@@ -22,9 +22,14 @@ def test_0_when_clean_1_when_not_2_when_wrong(capsys: pytest.CaptureFixture[str]
     assert main(["leaks", "--query", "queries", "--gallery", "gallery"]) == 0
     out = capsys.readouterr().out
     assert "no picture stands in two roles" in out
-    assert out.splitlines()[-1] == "leaks.html"
+    assert out.splitlines()[-1] == "page: leaks.html"
+    Path("leaky/broken.png").write_bytes(b"no picture")
     assert main(["leaks", "--query", "queries", "--gallery", "leaky", "-o", "l.html", "--save", "l.json"]) == 1
-    assert "1 pair in 1 group: 1 the same pixel for pixel" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "1 pair in 1 group: 1 the same pixel for pixel" in out
+    assert "query queries2.png = gallery leaky2.png (the same pixel for pixel)" in out
+    assert "left out: gallery broken.png: " in out
+    assert out.splitlines()[-2:] == ["page: l.html", "saved: l.json"]
     assert Path("l.html").read_text("utf-8").count("data:image/webp") == 1
     assert json.loads(Path("l.json").read_text())["pairs_by_kind"]["same_pixels"] == 1
     assert main(["leaks"]) == 2
@@ -33,6 +38,16 @@ def test_0_when_clean_1_when_not_2_when_wrong(capsys: pytest.CaptureFixture[str]
     assert main(["leaks", "--query", "nowhere", "--gallery", "gallery"]) == 2
     assert main(["leaks", "--query", "queries", "--gallery", "gallery", "--detail", "2"]) == 2
     assert "detail=2.0" in capsys.readouterr().err
+
+
+def test_five_pairs_are_named_and_the_others_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(8):
+        for role in ("queries", "leaky"):
+            texture(100 + number).save(f"{role}/more{number}.png")
+    assert main(["leaks", "--query", "queries", "--gallery", "leaky"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("  query ") for line in lines) == 5
+    assert "  ... and 4 more" in lines
 
 
 def test_json_and_within(capsys: pytest.CaptureFixture[str]) -> None:

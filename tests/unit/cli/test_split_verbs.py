@@ -84,7 +84,7 @@ def test_what_is_refused_tells_why(capsys: Capture) -> None:
         "1",
     ]
     assert main(["split", "metadata.csv", *random, "--json"]) == 1
-    assert "allow_shared_groups=True" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "--allow-shared-groups" in json.loads(capsys.readouterr().out)["error"]["message"]
     assert main(["split", "metadata.csv", *random, "--allow-shared-groups"]) == 0
     assert "allowed by name: groups, views, answers" in capsys.readouterr().out
 

@@ -36,12 +36,15 @@ def test_sweep_then_choose(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "5000 queries/s for 1 at a time" in shown
     assert swept(folder, *asked, "--rate", "5000", "--json") == 0  # all there: nothing is measured again
     assert len(json.loads(capsys.readouterr().out)["points"]) == 3
-    figure = folder / "front.svg"
+    figure, report = folder / "front.svg", folder / "page.html"
     file = str(folder / "sweep.jsonl")
-    assert main(["choose", file, "--target-recall", ".9", "--figure", str(figure)]) == 0
+    assert main(["choose", file, "--target-recall", ".9", "--figure", str(figure), "--report", str(report)]) == 0
     words = capsys.readouterr().out
     assert "chosen: ivf(nlist=16) nprobe=" in words
     assert figure.read_text().startswith("<?xml")
+    page = report.read_text("utf-8")
+    assert words.splitlines()[-4].partition(" at ")[0] in page
+    assert page.count('class="figure"') == 3  # latency, throughput, size
     assert main(["choose", file, "--target-recall", ".999", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["certified"] is False

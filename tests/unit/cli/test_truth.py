@@ -1,6 +1,11 @@
 """``visual-search truth`` as a person types it."""
 
 import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -149,3 +154,54 @@ def test_a_data_set_inside_a_file_is_named_behind_a_colon() -> None:
     write_hdf5(Path("data.hdf5"), train=GALLERY, test=QUERIES, metric="cosine")
     assert main(["truth", "build", "data.hdf5", "data.hdf5:test", "--k", "5", "-o", "t.npz"]) == 0
     assert ExactNeighbors.load("t.npz").fingerprint == exact_neighbors(GALLERY, QUERIES, 5, "cosine").fingerprint
+
+
+KILLED = """
+import os, signal, sys
+from visual_search.cli import progress
+from visual_search.cli.main import main
+from visual_search.ground_truth import gallery_blocks
+gallery_blocks._COMFORTABLE = 1 << 15
+shown = progress.WorkProgress.advance
+def advance(self, count):
+    shown(self, count)
+    if self._bar.tasks[0].completed > 1500:
+        os.kill(os.getpid(), signal.SIGKILL)
+progress.WorkProgress.advance = advance
+main(sys.argv[1:])
+"""
+
+
+def test_a_killed_build_goes_on_from_its_last_block(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    large = np.random.default_rng(6).normal(size=(3000, 16)).astype(np.float32)
+    write_vectors("large.npy", large)
+    write_vectors("asked.npy", large[:20] + 0.1)
+    words = ["truth", "build", "large.npy", "asked.npy", "--k", "10", "-o", "t.npz"]
+    ended = subprocess.run([sys.executable, "-c", KILLED, *words], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert not Path("t.npz").exists()
+    assert Path(".t.npz.progress").exists()
+
+    advances: list[int] = []
+
+    class Told:
+        def start(self, total: int | None) -> None:
+            assert total == 3000
+
+        def advance(self, count: int) -> None:
+            advances.append(count)
+
+    @contextmanager
+    def told(_words: str, **_options: object) -> Iterator[Told]:
+        yield Told()
+
+    monkeypatch.setattr("visual_search.ground_truth.gallery_blocks._COMFORTABLE", 1 << 15)
+    monkeypatch.setattr("visual_search.cli.progress.work_progress", told)
+    assert main(words) == 0
+    assert "certified: 20 of 20" in capsys.readouterr().out
+    assert advances[0] > 1000, "what was known is not searched again"
+    assert sum(advances) == 3000
+    assert not Path(".t.npz.progress").exists()
+    assert ExactNeighbors.load("t.npz").fingerprint == exact_neighbors(large, large[:20] + 0.1, 10).fingerprint

@@ -80,7 +80,10 @@ def test_the_result_that_is_replaced_is_the_previous_one(photos: Path, capsys: p
         "second",
     ]
     assert 'second</bdi> <span class="muted">instead of</span> <bdi>first' in Path("both.html").read_text("utf-8")
-    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.01"]) == 0
+    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.5"]) == 0
+    # The same lists twice: nothing differs, and so few groups cannot tell that nothing would.
+    assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.01"]) == 1
+    assert "not decided" in capsys.readouterr().out
 
 
 def test_an_embedder_as_baseline_on_the_same_images(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,13 +154,20 @@ def test_wrong_use_is_told_in_words_with_exit_code_2(
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_shows_an_example_whose_options_exist(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([verb, "--help"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    assert "example:" in shown
-    assert "--json" in shown
+    def help_of(*words: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--help"])
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
     module = import_module(f"visual_search.cli.{VERBS[verb][0]}")
+    shown = help_of(verb)
+    assert "example:" in shown
+    if " TASK" in shown:
+        # A verb with tasks shows each one's options in its own help.
+        tasks = {shlex.split(line)[2] for line in module.EXAMPLE.splitlines()}
+        shown += "".join(help_of(verb, task) for task in sorted(tasks))
+    assert "--json" in shown
     for line in module.EXAMPLE.splitlines():
         words = shlex.split(line)
         assert words[:2] == ["visual-search", verb]

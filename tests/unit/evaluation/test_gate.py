@@ -71,10 +71,47 @@ def test_a_margin_of_nothing_and_one_that_is_none() -> None:
     found = gate(same, same, "RR", 0)
     assert found.verdict == "not decided"
     assert "a margin of 0" in found.reason
-    assert gate(same, same, "RR", 0.01).passed
+    assert gate(same, same, "RR", 0.2).passed
+    few = gate(same, same, "RR", 0.01)
+    assert few.verdict == "not decided"
+    assert few.groups_needed == 368
+    assert "if none were worse, 368 groups" in few.reason
+    many = measured([1, 2] * 200)
+    assert gate(many, many, "RR", 0.01).passed
     for wrong in (-0.1, float("nan"), float("inf")):
         with pytest.raises(InputError, match="margin"):
             gate(same, same, "RR", wrong)
+
+
+def test_few_groups_that_differ_fail_nothing_and_let_nothing_through() -> None:
+    before = measured([1] * 40)
+    after = measured([1] * 37 + [2] * 3)
+    found = gate(after, before, "RR", 0.001)
+    assert found.verdict == "not decided"
+    assert "3 of 40 groups differ" in found.reason
+    assert found.contrast.p_value == 0.25
+    assert found.contrast.interval is not None
+    assert 0 in found.contrast.interval
+    assert found.contrast.as_json()["detectable"] is None
+    assert "only 3 of 40" in str(found.contrast.caution)
+
+
+def test_a_verdict_against_its_own_p_is_none() -> None:
+    before = measured([1] * 58 + [2] * 2, "HitRate@1")
+    after = measured([2] * 9 + [1] * 51, "HitRate@1")
+    found = gate(after, before, "HitRate@1", 0.001)
+    assert found.contrast.interval is not None
+    assert found.contrast.interval.high < -0.001
+    assert found.contrast.p_value > 0.05
+    assert found.verdict == "not decided"
+    assert "disagree" in found.reason
+
+
+def test_a_measure_without_limit_is_not_decided_where_few_groups_differ() -> None:
+    text = "FirstRank(average=macro)"
+    found = gate(measured([1] * 37 + [2] * 3, text), measured([1] * 40, text), text, 0.5)
+    assert found.verdict == "not decided"
+    assert "too narrow to be relied on" in found.reason
 
 
 def test_a_split_that_is_not_proven_is_flagged_in_comparison_and_gate() -> None:

@@ -20,7 +20,7 @@ from visual_search.errors import (
 )
 from visual_search.formats.fingerprint import fingerprint_vectors
 from visual_search.indexing.embedders.contract import EmbedderDescription
-from visual_search.indexing.engines.contract import METRICS, Metric
+from visual_search.indexing.engines.contract import VECTOR_METRICS, Metric
 from visual_search.indexing.index_table import VectorIndex
 
 
@@ -164,7 +164,7 @@ def test_many_offenders_are_counted_and_the_first_named() -> None:
 # Searching
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", VECTOR_METRICS)
 def test_search_agrees_with_the_definition(metric: Metric) -> None:
     gallery, queries = gaussian(60), gaussian(5, seed=1)
     index = VectorIndex(metric=metric)
@@ -311,9 +311,11 @@ def test_fingerprint_is_that_of_ids_and_vectors_in_order() -> None:
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"did you mean 'hnsw'\? known: faiss, flat, hnsw, hnswlib, ivf"):
+    with pytest.raises(
+        UnknownNameError, match=r"did you mean 'hnsw'\? known: faiss, flat, hamming, hnsw, hnswlib, ivf"
+    ):
         VectorIndex(engine="hsnw")
-    with pytest.raises(InputError, match=r"must be one of cosine, ip, l2"):
+    with pytest.raises(InputError, match=r"got 'euclid'; engine 'flat' takes cosine, ip, l2"):
         VectorIndex(metric="euclid")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"ef_serch: no such setting; did you mean 'ef_search'\?.*ef_construction"):
         VectorIndex(engine="hnsw", ef_serch=5)

@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from visual_search.reports.figures import Curve, Spread, curve_figure, spread_figure, swatch
+from visual_search.reports.figures import Curve, Spread, curve_figure, spread_figure
+from visual_search.reports.page_drawing import swatch
 
 CURVES = [
     Curve("first", "series-1", [1, 5, 10], [0.2, 0.4, 0.9], [0.1, 0.3, None], [0.3, 0.5, None]),

@@ -107,7 +107,8 @@ class TestNumbers:
             for row, result in zip(rows, pair, strict=False):
                 stated = [result.record["measures"][name] for name in HEADLINE]
                 assert [c.one("span", "mean").text for c in row.all("td")] == [value(m["mean"]) for m in stated]
-                spans = [f"{value(m['interval']['low'])}–{value(m['interval']['high'])}" for m in stated]
+                ends = [(m["interval"]["low"], m["interval"]["high"]) for m in stated]
+                spans = [f"{value(low)}–{value(high)}{'*' if low == high else ''}" for low, high in ends]
                 assert [c.all("span", "under")[0].text for c in row.all("td")] == spans
             random, ceiling = (pair[0].record[key] for key in ("random_baseline", "ceilings"))
             assert [c.text for c in rows[2].all("td")] == [value(random[name]) for name in HEADLINE]
@@ -333,7 +334,7 @@ class TestFolders:
     ) -> None:
         (root,) = results[0].image_roots
         assert (
-            f"taken from \u2068{root}\u2069."
+            f"taken from \u2068{root.name}\u2069."
             in parse(write_report(results[:1], tmp_path / "r.html")).one("footer").text
         )
         none = parse(write_report(results[:1], tmp_path / "none.html", cases=0))
@@ -414,7 +415,7 @@ class TestArguments:
         )
         other = page.one("section", id="differences").one("tbody").one("tr")
         assert other.text == (
-            "grid instead of elsewhere RR −0.010 −0.100 to +0.100 0.500 – – – "
+            "grid instead of elsewhere RR −0.010 −0.100 to +0.100 0.5000 – – – "
             "not told apart; the interval includes 0"
         )
 

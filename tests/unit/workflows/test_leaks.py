@@ -99,6 +99,11 @@ def test_an_index_of_vectors_alone(place: Path) -> None:
     assert kinds(check) == {("same_item", "y", "y")}
     with pytest.raises(InputError, match="vectors but no pictures"):
         check_leaks({"query": "a", "gallery": "b"})
+    codes = VectorIndex(metric="hamming")
+    codes.add(["z"], [[1.0, -1.0]])
+    codes.save("codes")
+    with pytest.raises(InputError, match="'gallery': an index of binary codes"):
+        check_leaks({"query": "a", "gallery": "codes"}, thresholds=LeakThresholds(cosine=0.99))
 
 
 def test_a_folder_of_pictures_with_a_manifest_of_something_else_is_no_index(place: Path) -> None:

@@ -70,7 +70,7 @@ def test_the_others_are_compared_with_the_first_from_the_stored_values(
         assert row[3] == f"{p_value(found.p_value)} {p_value(min(1, 2 * found.p_value))} adjusted"
         assert row[4:7] == [str(found.wins), str(found.losses), str(found.ties)]
         assert "all queries of a group together" in row[7]
-        assert "Only 8 independent groups" in row[7]
+        assert "of 8 independent groups differ, too few for resampling" in row[7]
     assert found.difference > 0
     text = text_of(page)
     assert "colour baseline" in text

@@ -36,21 +36,36 @@ FAMILY_ALIASES = {
     "MAP": "AP",
     "mAP": "AP",
     "MRR": "RR",
+    "mrr": "RR",
     "NDCG": "nDCG",
     "RPrec": "RPrecision",
     "BPref": "Bpref",
     "mINP": "INP",
 }
 _DCG_FORMS = {"log2": "linear", "exp-log2": "exponential"}
+# Keys of the evaluation guide's results, such as recall_at_5.
+_GUIDE_NAMES = {
+    "recall": "Recall(denominator=all)",
+    "precision": "Precision(denominator=k)",
+    "ndcg": "nDCG(gain=linear)",
+    "hit_rate": "HitRate",
+    "map": "AP(denominator=all)",
+    "mrr": "RR",
+}
+_GUIDE_FORM = re.compile(rf"(?P<name>{'|'.join(_GUIDE_NAMES)})_at_(?P<k>[0-9]+)")
 _CUT_FORM = re.compile(r"(?P<name>[A-Za-z]+(?:_cut)?)[_.](?P<k>[0-9]+)")
 
 
 def translated(text: str) -> str:
-    """The text form of a measure that trec_eval names so; any other text unchanged.
+    """The text form of a measure that trec_eval or the evaluation guide names so; any other text unchanged.
 
     >>> translated("P_5"), translated("ndcg_cut.10"), translated("nDCG@10")
     ('Precision(denominator=k,ties=id_desc)@5', 'nDCG(gain=linear,empty=zero,ties=id_desc)@10', 'nDCG@10')
+    >>> translated("recall_at_5")
+    'Recall(denominator=all)@5'
     """
+    if (guided := _GUIDE_FORM.fullmatch(text)) is not None:
+        return f"{_GUIDE_NAMES[guided['name']]}@{guided['k']}"
     if text in TREC_WHOLE:
         return TREC_WHOLE[text]
     cut = _CUT_FORM.fullmatch(text)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from math import factorial, prod
 from typing import Any, TypeAlias
 
@@ -31,12 +31,14 @@ class ListMeasure(Measure):
     """A measure of your own, in a few lines: say what it is for one list, and every tie rule works.
 
     Exact, but slow: a list at a time, and under ``expected``, ``best`` and ``worst`` each distinct order of its
-    ties. A measure for large runs says its expectation over tied groups instead (`Measure.expectation`).
+    ties. With a ``k``, where those are more than 10,000, each distinct order of the first k places, so that the value
+    must not depend on the order of what follows. A measure for large runs says its expectation over tied groups
+    instead (`Measure.expectation`).
 
     Raises
     ------
     InputError
-        On evaluation, when the ties of a query have more than 10,000 distinct orders.
+        On evaluation, when the ties of a query have more than 10,000 distinct orders, of the first k places too.
 
     Examples
     --------
@@ -88,32 +90,50 @@ class ListMeasure(Measure):
         values, defined = np.zeros(len(positions)), np.zeros(len(positions))
         for row in range(len(positions)):
             judged = positions.judged_grades[slice(*positions.judged_offsets[row : row + 2])]
-            found = [self.of_list(grades, judged) for grades in _orders(positions, row)]
-            known = np.array([value for value in found if value is not None], dtype=np.float64)
-            known = known[~np.isnan(known)]
+            depth = self.depth if isinstance(self.depth, int) else None
+            orders = list(_orders(positions, row, depth))
+            found = [self.of_list(grades, judged) for _, grades in orders]
+            made = np.array([np.nan if value is None else value for value in found], dtype=np.float64)
+            known = made[~np.isnan(made)]
             if not len(known):
                 continue
             higher = (ties == "best") == self.higher_is_better
-            values[row] = known.mean() if ties == "expected" else known.max() if higher else known.min()
+            if ties == "expected":
+                shares = np.array([share for share, _ in orders])[~np.isnan(made)]
+                values[row] = float((known * shares).sum() / shares.sum())
+            else:
+                values[row] = known.max() if higher else known.min()
             defined[row] = 1
         return values, defined
 
 
-def _orders(positions: Positions, row: int) -> Iterator[FloatArray]:
-    """Every distinct order of one query's list, as grades with NaN for unjudged items."""
+def _orders(positions: Positions, row: int, depth: int | None) -> Iterator[tuple[float, FloatArray]]:
+    """Distinct orders of one query's list, as grades with NaN for unjudged items, each with its share of all orders.
+
+    Every order where they are not too many; else every order of the first places, whatever follows.
+    """
     groups = _groups(positions, row)
-    count = prod(_order_count(size, Counter(grades)) for _, size, grades in groups)
-    if count > MAX_ORDERS:
+    places = [size for _, size, _ in groups]
+    if prod(_order_count(size, Counter(grades)) for _, size, grades in groups) > MAX_ORDERS and depth is not None:
+        places = [min(size, max(depth - above, 0)) for above, size, _ in groups]
+    parts = [
+        list(islice(_arrangements(size, Counter(grades), first), MAX_ORDERS + 1))
+        for (_, size, grades), first in zip(groups, places, strict=True)
+    ]
+    if prod(map(len, parts)) > MAX_ORDERS:
+        count = prod(_order_count(size, Counter(grades)) for _, size, grades in groups)
+        where = "" if depth is None else f", and more than so many of the first {depth} places"
         raise InputError(
-            f"query {positions.queries[row]!r}: its ties have {count} distinct orders, more than {MAX_ORDERS}; "
+            f"query {positions.queries[row]!r}: its ties have {count} distinct orders, more than {MAX_ORDERS}{where}; "
             "choose ties='listed', 'id_desc' or 'id_asc', or give the measure an expectation over tied groups"
         )
     base = np.full(int(positions.lengths[row]), np.nan)
-    for chosen in product(*(list(_arrangements(size, Counter(grades))) for _, size, grades in groups)):
-        grades = base.copy()
-        for (above, size, _), order in zip(groups, chosen, strict=True):
+    for chosen in product(*parts):
+        grades, share = base.copy(), 1.0
+        for (above, size, _), (part, order) in zip(groups, chosen, strict=True):
             grades[above : above + size] = order
-        yield grades
+            share *= part
+        yield share, grades
 
 
 def _groups(positions: Positions, row: int) -> list[tuple[int, int, list[float]]]:
@@ -129,14 +149,19 @@ def _order_count(size: int, judged: Counter[float]) -> int:
     return factorial(size) // (factorial(unjudged) * prod(map(factorial, judged.values())))
 
 
-def _arrangements(size: int, judged: Counter[float]) -> Iterator[list[float]]:
-    """Distinct orders of some grades and unjudged items, which fill the group up to its size."""
-    if not size:
-        yield []
+def _arrangements(size: int, judged: Counter[float], places: int) -> Iterator[tuple[float, list[float]]]:
+    """Distinct orders of the first places of a group of some grades and unjudged items, filled up to its size.
+
+    With each the share of all orders that begin so.
+    """
+    if not places:
+        rest = list(judged.elements())
+        yield 1.0, [*rest, *[float("nan")] * (size - len(rest))]
         return
-    for grade in judged:
-        for rest in _arrangements(size - 1, judged - Counter([grade])):
-            yield [grade, *rest]
-    if size > judged.total():
-        for rest in _arrangements(size - 1, judged):
-            yield [float("nan"), *rest]
+    for grade, number in judged.items():
+        for share, rest in _arrangements(size - 1, judged - Counter([grade]), places - 1):
+            yield share * number / size, [grade, *rest]
+    unjudged = size - judged.total()
+    if unjudged > 0:
+        for share, rest in _arrangements(size - 1, judged, places - 1):
+            yield share * unjudged / size, [float("nan"), *rest]

@@ -22,10 +22,11 @@ from visual_search.evaluation.protocols.presets import Preset
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.result import MeasureResult, Result
 from visual_search.evaluation.sources import RankingSource
+from visual_search.evaluation.statistics.agreement import agreement_note, between
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
-from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.evaluation.text_table import decimals, p_text, text_table
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.binary_codes import BinaryCodes
 from visual_search.ids import Id, Ids
@@ -70,26 +71,30 @@ class Directions:
         }
 
     def summary(self) -> str:
-        """One line a measure: there, back, pooled with interval, and the difference with its own."""
+        """One line a measure: both ways, pooled with interval, and the first less the second with its own.
+
+        The front are the split's queries, the back its gallery.
+        """
         rows = [
             [
                 text,
                 decimals(self.there[text].mean, 4),
                 decimals(self.back[text].mean, 4),
                 decimals(self.pooled[text].mean, 4),
-                _between(self.pooled[text].interval),
+                between(self.pooled[text].interval, ".4f"),
                 *self._difference(text),
             ]
             for text in self.there
         ]
-        head = ["", "there", "back", "pooled", "interval", "there - back by group", "interval", "p"]
-        return text_table(head, rows)
+        head = ["", "front -> back", "back -> front", "pooled", "interval", "difference by group", "interval", "p"]
+        note = agreement_note(self.pooled[text].interval for text in self.there)
+        return text_table(head, rows) + ("" if note is None else f"\n{note}")
 
     def _difference(self, text: str) -> list[str]:
         found = self.asymmetry.get(text)
         if found is None:
             return ["", "", ""]
-        return [f"{found.difference:+.4f}", _between(found.interval), decimals(found.p_value, 4)]
+        return [f"{found.difference:+.4f}", between(found.interval, ".4f"), p_text(found.p_value)]
 
 
 def evaluate_directions(
@@ -299,7 +304,3 @@ def _group_means(values: FloatArray, own: list[Id], groups: list[Id]) -> FloatAr
     means = np.full(len(groups), np.nan)
     np.divide(sums, counts, out=means, where=counts > 0)
     return means
-
-
-def _between(interval: Any) -> str:
-    return "" if interval is None else f"{interval.low:.4f} to {interval.high:.4f}"

@@ -21,6 +21,11 @@ from visual_search.errors import InputError
 from visual_search.evaluation.statistics.bootstrap import bootstrap_mean
 from visual_search.evaluation.statistics.flips import flip_test
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
+from visual_search.evaluation.statistics.sparse_differences import (
+    differing_groups,
+    fewest_differing,
+    sparse_interval,
+)
 
 __all__ = ["FEWEST_GROUPS", "PairedDifference", "caution_on", "paired_difference"]
 
@@ -39,13 +44,16 @@ class PairedDifference:
     difference : float
         Mean of first minus second; NaN where no query has both.
     interval : Interval or None
-        Around the difference; None with fewer than two groups.
+        Around the difference; None with fewer than two groups. Where too few groups differ for resampling, that of the
+        shares of groups that win and lose.
     p_value : float
         Two-sided; (1 + flips at least as far from 0) / (1 + flips), so never 0.
     wins, losses, ties : int
         Queries where the first value is higher, lower, equal.
     queries : int
         Queries compared.
+    differing : int
+        Independent groups whose differences do not add up to 0.
     only_first, only_second : int
         Queries left out because one of the values is undefined.
     flips : int
@@ -61,6 +69,7 @@ class PairedDifference:
     losses: int
     ties: int
     queries: int
+    differing: int
     only_first: int
     only_second: int
     flips: int
@@ -68,8 +77,8 @@ class PairedDifference:
 
     @property
     def caution(self) -> str | None:
-        """What to bear in mind where the groups are few, or None; the interval and p may then disagree."""
-        return caution_on(self.interval)
+        """What to bear in mind where few groups are there or differ, or where interval and p disagree; or None."""
+        return caution_on(self.interval, self.differing, self.p_value)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; an undefined difference is null."""
@@ -77,16 +86,36 @@ class PairedDifference:
         return value if self.queries else value | {"difference": None, "p_value": None}
 
 
-def caution_on(interval: Interval | None) -> str | None:
-    """Say that interval and p may disagree where the groups of a difference are few; None where they are not."""
-    if interval is None or interval.groups >= FEWEST_GROUPS:
+def caution_on(interval: Interval | None, differing: int, p_value: float) -> str | None:
+    """What to bear in mind with a difference: few groups that differ, few groups, or an interval against its p."""
+    if interval is None:
         return None
     groups = interval.groups
-    return (
-        f"only {groups} independent groups: an interval of so few is too narrow to be relied on, also where it "
-        f"excludes 0; go by p, which counts sign flips of the groups and cannot fall below {2 / 2**groups:.2g} with "
-        f"{groups}"
-    )
+    among = f"only {differing} of {groups}" if differing else f"none of {groups}"
+    verb = "differ" if differing > 1 else "differs"
+    if differing < fewest_differing(interval.confidence):
+        meant = (
+            "the interval is too narrow to be relied on"
+            if interval.resamples
+            else "the interval is that of the shares of groups that win and lose, each by as much as there can be"
+        )
+        least = f"and cannot fall below {2 / 2**differing:.2g} with {differing}" if differing else "and is 1 here"
+        return (
+            f"{among} independent groups {verb}, too few for resampling; {meant}; p counts sign flips of the groups "
+            f"that differ, {least}"
+        )
+    if groups < FEWEST_GROUPS:
+        return (
+            f"only {groups} independent groups: an interval of so few is too narrow to be relied on, also where it "
+            f"excludes 0; go by p, which counts sign flips of the groups and cannot fall below {2 / 2**groups:.2g} "
+            f"with {groups}"
+        )
+    if p_value > 1 - interval.confidence and 0 not in interval:
+        return (
+            f"the interval excludes 0 and p is {p_value:.2g}: resampling and sign flips disagree on the {differing} "
+            "groups that differ; go by p"
+        )
+    return None
 
 
 def paired_difference(
@@ -96,6 +125,7 @@ def paired_difference(
     groups: Sequence[object] | None = None,
     resampling: Resampling | None = None,
     flips: int = 10_000,
+    largest: float | None = None,
 ) -> PairedDifference:
     """Compare two systems' values on the same queries, in the same order.
 
@@ -109,6 +139,9 @@ def paired_difference(
         For the interval; its seed also draws the flips.
     flips : int
         Random sign flips, at least 100; all ways to sign where these are no more.
+    largest : float, optional
+        The largest difference one query can have; where left out 1 if all values lie between 0 and 1, else it is not
+        known and the interval is always that of resampling.
 
     Returns
     -------
@@ -116,9 +149,9 @@ def paired_difference(
 
     How to read it
     --------------
-    An interval that excludes 0 and a small p say that these queries tell the systems apart. With fewer than 10
-    groups the interval is too narrow to say so, and p alone counts; see ``caution``. A large p does not say that the
-    systems are equal.
+    An interval that excludes 0 and a small p say that these queries tell the systems apart. Where fewer than 6 groups
+    differ, or fewer than 10 are there, resampling is too narrow to say so, and p alone counts; see ``caution``. A large
+    p does not say that the systems are equal.
 
     Raises
     ------
@@ -135,26 +168,38 @@ def paired_difference(
     """
     settings = resampling or Resampling()
     _check(first, second, flips)
-    codes, count, _ = resampling_groups(groups, len(first))
+    codes, count, unit = resampling_groups(groups, len(first))
     has_first, has_second = ~np.isnan(first), ~np.isnan(second)
     both = has_first & has_second
     difference = np.where(both, first - second, np.nan)
     known = difference[both]
     sums: FloatArray = np.bincount(codes[both], weights=known, minlength=count).astype(np.float64)
+    weights: FloatArray = np.bincount(codes[both], minlength=count).astype(np.float64)
     test = flip_test(sums[:, None], flips=flips, seed=settings.seed)
+    differing = int(differing_groups(sums).sum())
+    interval = bootstrap_mean(difference, groups=groups, resampling=settings)
+    if differing < fewest_differing(settings.confidence):
+        limit = _largest(first[both], second[both]) if largest is None else largest
+        interval = sparse_interval(sums, weights, limit, settings, unit) or interval
     return PairedDifference(
         difference=float(known.mean()) if len(known) else float("nan"),
-        interval=bootstrap_mean(difference, groups=groups, resampling=settings),
+        interval=interval,
         p_value=float(test.p_values[0]) if len(known) else float("nan"),
         wins=int((known > 0).sum()),
         losses=int((known < 0).sum()),
         ties=int((known == 0).sum()),
         queries=len(known),
+        differing=differing,
         only_first=int((has_first & ~has_second).sum()),
         only_second=int((has_second & ~has_first).sum()),
         flips=test.flips,
         seed=settings.seed,
     )
+
+
+def _largest(first: FloatArray, second: FloatArray) -> float:
+    values = np.concatenate((first, second))
+    return 1.0 if ((values >= 0) & (values <= 1)).all() else float("inf")
 
 
 def _check(first: FloatArray, second: FloatArray, flips: int) -> None:

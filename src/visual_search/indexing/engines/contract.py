@@ -2,24 +2,29 @@
 
 An engine knows rows (int64, chosen by the caller, never reused) and vectors; ids, metrics' normalisation and files'
 manifests are the index's. Every engine passes ``visual_search.testing.engine_contract``.
+
+Under ``hamming`` the vectors are binary codes: ``dimension`` is their number of bits, and they come and go as uint8
+rows of ceil(dimension / 8) bytes as ``numpy.packbits`` makes them, the places beyond ``dimension`` 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Protocol, Self, TypeAlias, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, Self, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["METRICS", "Engine", "Metric", "Settings"]
+__all__ = ["METRICS", "VECTOR_METRICS", "Engine", "Metric", "Settings"]
 
-Metric: TypeAlias = Literal["cosine", "ip", "l2"]
+Metric: TypeAlias = Literal["cosine", "ip", "l2", "hamming"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
+VECTOR_METRICS: tuple[Metric, ...] = ("cosine", "ip", "l2")
 Settings: TypeAlias = Mapping[str, int | float | str | bool]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-Vectors: TypeAlias = npt.NDArray[np.float32]
+Vectors: TypeAlias = npt.NDArray[Any]  # float32; under hamming uint8
+Scores: TypeAlias = npt.NDArray[np.float32]
 
 
 @runtime_checkable
@@ -27,17 +32,20 @@ class Engine(Protocol):
     """Builds, saves, loads, adds, removes, searches; tells its metric, settings, memory and whether it is exact.
 
     A class that is an engine is made by ``EngineClass(dimension=, metric=, settings=)``. Vectors arrive float32,
-    C-contiguous, finite, and of unit length under ``cosine``. Searches may run side by side in several threads;
-    while ``add``, ``remove``, ``train`` or ``configure`` runs, nothing else does (the index holds the lock).
+    C-contiguous, finite, and of unit length under ``cosine``; under ``hamming`` as packed codes. Searches may run side
+    by side in several threads; while ``add``, ``remove``, ``train`` or ``configure`` runs, nothing else does (the index
+    holds the lock).
 
     Attributes
     ----------
     name : str
         The name it is registered under in the group ``visual_search.engines``.
-    metric : "cosine", "ip" or "l2"
+    metrics : tuple of str
+        The metrics it can be made for, the one that is meant where none is named first; the class has it too.
+    metric : "cosine", "ip", "l2" or "hamming"
         What its scores mean.
     dimension : int
-        Length of a vector.
+        Length of a vector, in bits under ``hamming``.
     library : str
         The library that does the work and its version, as ``"faiss 1.15.1"``; kept in the index manifest.
     file_suffix : str
@@ -54,6 +62,8 @@ class Engine(Protocol):
     def tombstones(self) -> int: ...
     @property
     def name(self) -> str: ...
+    @property
+    def metrics(self) -> tuple[Metric, ...]: ...
     @property
     def metric(self) -> Metric: ...
     @property
@@ -133,12 +143,12 @@ class Engine(Protocol):
         """
         ...
 
-    def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
+    def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Scores]:
         """Nearest rows and scores, both of shape (n, k).
 
-        Scores are higher-is-better (inner product; minus the plain distance under ``l2``) and do not rise along a
-        row; among equal scores the lower row comes first. Where fewer than k were found the row is padded with -1
-        and the score with -inf.
+        Scores are float32, higher-is-better (inner product; minus the plain distance under ``l2``, minus the number
+        of bits that differ under ``hamming``) and do not rise along a row; among equal scores the lower row comes
+        first. Where fewer than k were found the row is padded with -1 and the score with -inf.
         """
         ...
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from visual_search.errors import DimensionError, InputError, MissingDependencyError
-from visual_search.indexing.engines.contract import METRICS, Metric, Settings
+from visual_search.indexing.engines.contract import VECTOR_METRICS, Metric, Settings
 from visual_search.indexing.engines.settings import AnySetting, checked_settings
 
 __all__ = ["DeclaredEngine", "engine_package"]
@@ -21,25 +21,28 @@ class DeclaredEngine:
     ----------
     dimension : int
         Length of a vector, at least 1.
-    metric : "cosine", "ip" or "l2"
-        What scores mean; under ``cosine`` the vectors that come are of unit length.
+    metric : str
+        What scores mean, one of ``metrics``; under ``cosine`` the vectors that come are of unit length.
     settings : mapping, optional
         The engine's own settings; an unknown or impossible one is an error that lists what is allowed.
 
     Attributes
     ----------
+    metrics : tuple of str
+        Metrics it takes; those of float32 vectors unless an engine says otherwise.
     SETTINGS : tuple
         All settings, declared once; checks, help and messages come from here.
     LARGEST_DIMENSION : int
     """
 
     name: ClassVar[str]
+    metrics: ClassVar[tuple[Metric, ...]] = VECTOR_METRICS
     SETTINGS: ClassVar[tuple[AnySetting, ...]] = ()
     LARGEST_DIMENSION: ClassVar[int] = (1 << 31) - 1  # a C int
 
     def __init__(self, *, dimension: int, metric: Metric, settings: Settings | None = None) -> None:
-        if metric not in METRICS:
-            raise InputError(f"metric: got {metric!r}; must be one of {', '.join(METRICS)}")
+        if metric not in self.metrics:
+            raise InputError(f"metric: got {metric!r}; engine {self.name!r} takes {', '.join(self.metrics)}")
         if type(dimension) is not int or dimension < 1:
             raise InputError(f"dimension: got {dimension!r}; must be a whole number of at least 1")
         if dimension > self.LARGEST_DIMENSION:

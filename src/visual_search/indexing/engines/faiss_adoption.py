@@ -12,7 +12,7 @@ import numpy.typing as npt
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, NonFiniteError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
-from visual_search.indexing.engines.contract import METRICS, Engine, Metric
+from visual_search.indexing.engines.contract import VECTOR_METRICS, Engine, Metric
 from visual_search.indexing.engines.faiss_files import read_faiss, unwrapped
 from visual_search.indexing.engines.flat import FlatEngine
 from visual_search.indexing.engines.hnsw import HnswEngine
@@ -80,8 +80,8 @@ def _engine_for(structure: Any, path: Path) -> type[FlatEngine | HnswEngine | Iv
 
 
 def _check_metric(structure: Any, metric: Metric, path: Path) -> None:
-    if metric not in METRICS:
-        raise InputError(f"metric: got {metric!r}; must be one of {', '.join(METRICS)}")
+    if metric not in VECTOR_METRICS:
+        raise InputError(f"metric: got {metric!r}; must be one of {', '.join(VECTOR_METRICS)}")
     faiss = _faiss()
     words = {faiss.METRIC_L2: "l2", faiss.METRIC_INNER_PRODUCT: "inner product"}
     there = words.get(structure.metric_type, f"FAISS metric {structure.metric_type}")

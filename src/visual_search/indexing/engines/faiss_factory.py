@@ -16,14 +16,8 @@ from visual_search.indexing.engines.faiss_engine import FaissEngine
 from visual_search.indexing.engines.faiss_files import read_faiss, write_faiss
 from visual_search.indexing.engines.faiss_lists import in_probed_lists
 from visual_search.indexing.engines.faiss_rows import FaissRows
-from visual_search.indexing.engines.faiss_structures import (
-    links_of,
-    lists_of,
-    made_from,
-    serialized_bytes,
-    training_vectors,
-    without_detours,
-)
+from visual_search.indexing.engines.faiss_structures import lists_of, made_from, serialized_bytes, training_vectors
+from visual_search.indexing.engines.faiss_widths import fitting_widths, set_widths
 from visual_search.indexing.engines.graph_answers import made_whole
 from visual_search.indexing.engines.kept_vectors import KeptVectors
 from visual_search.indexing.engines.parts_file import opened_parts, write_parts
@@ -96,27 +90,10 @@ class FaissFactoryEngine(FaissEngine):
         return made_from(self._settings["factory"], self._dimension, self._faiss_metric, polysemous=polysemous)
 
     def _fitting(self, asked: dict[str, Any]) -> dict[str, int]:
-        """Search-time settings that fit the structure: defaults where it has what they set, an error where not."""
-        lists, graph = lists_of(self._structure), links_of(self._structure)
-        probes, width = asked["nprobe"], asked["ef_search"]
-        wrong = []
-        if probes > lists:
-            wrong.append(f"nprobe={probes}: {self._settings['factory']!r} has {lists} lists; it may be 0..{lists}")
-        if width and graph is None:
-            wrong.append(f"ef_search={width}: {self._settings['factory']!r} has no graph; leave it at 0")
-        if wrong:
-            raise InputError("; ".join(wrong))
-        return {
-            "nprobe": probes or min(16, lists),
-            "ef_search": width or (0 if graph is None else 64),
-        }
+        return fitting_widths(self._structure, self._settings["factory"], asked["nprobe"], asked["ef_search"])
 
     def _apply(self) -> None:
-        for part in without_detours(self._structure):
-            if hasattr(part, "nprobe"):
-                part.nprobe = max(1, self._settings["nprobe"])
-            if hasattr(part, "hnsw"):
-                part.hnsw.efSearch = max(1, self._settings["ef_search"])
+        set_widths(self._structure, self._settings["nprobe"], self._settings["ef_search"])
 
     def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change ``nprobe``, ``ef_search`` or ``refine``."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 from visual_search.errors import UnknownNameError
 from visual_search.indexing.engines.contract import Engine, Metric, Settings
 
-__all__ = ["create_engine", "engine_class", "engine_names"]
+__all__ = ["create_engine", "default_metric", "engine_class", "engine_names"]
 
 GROUP = "visual_search.engines"
 
@@ -48,6 +48,16 @@ def engine_class(name: str) -> type[Engine]:
     return cast("type[Engine]", point.load())
 
 
+def default_metric(name: str) -> Metric:
+    """The metric that is meant where an engine is named and no metric.
+
+    >>> default_metric("flat"), default_metric("hamming")
+    ('cosine', 'hamming')
+    """
+    made: Any = engine_class(name)
+    return cast("Metric", made.metrics[0])
+
+
 def create_engine(name: str, dimension: int, metric: Metric, settings: Settings | None = None) -> Engine:
     """Make an empty engine.
 
@@ -55,10 +65,11 @@ def create_engine(name: str, dimension: int, metric: Metric, settings: Settings 
     ----------
     name : str
         A registered name:
-        ``"flat"``, ``"hnsw"``, ``"ivf"``, ``"faiss"``, ``"hnswlib"``, ``"usearch"``, ``"pgvector"`` or a plug-in's.
+        ``"flat"``, ``"hnsw"``, ``"ivf"``, ``"faiss"``, ``"hnswlib"``, ``"usearch"``, ``"pgvector"``, ``"hamming"`` or a
+        plug-in's.
     dimension : int
-        Length of a vector.
-    metric : "cosine", "ip" or "l2"
+        Length of a vector; bits of a code.
+    metric : "cosine", "ip", "l2" or "hamming"
         What scores mean.
     settings : mapping, optional
         The engine's own settings.

@@ -46,5 +46,6 @@ def test_each_item_has_the_state_a_look_up_gives(
 def test_distance_is_told_for_l2_alone() -> None:
     ranking = Ranking.from_dict({"q": {"a": -0.0, "b": -2.5}})
     relevance = Relevance.from_dict({"q": {}})
-    assert ranking_columns(ranking, relevance, "l2", complete=True)["distance"].tolist() == [0.0, 2.5]
+    for metric in ("l2", "hamming"):
+        assert ranking_columns(ranking, relevance, metric, complete=True)["distance"].tolist() == [0.0, 2.5]
     assert np.isnan(ranking_columns(ranking, relevance, "cosine", complete=True)["distance"]).all()

@@ -290,8 +290,10 @@ def test_the_summary_shows_values_intervals_references_and_warnings(world: Any) 
     rows = {line.split()[0]: line.split() for line in lines[3:15] if line}
     assert list(rows) == [
         *["Recall@1", "Recall@5", "Precision@1", "Precision@5", "mAP@5", "MRR@5"],
-        *["NDCG@1", "NDCG@5", "HitRate@1", "HitRate@5"],
+        *["NDCG@1", "NDCG@5", "HitRate@1", "HitRate@5", "*"],
     ]
+    assert any(row[2].endswith("*") for row in rows.values())
+    assert rows["*"][1] == "all"
     assert rows["Recall@1"][3:] == ["0.083", "0.250", "12", "1"]
     assert "Recall@5 is Recall(denominator=all)@5: relevant items found among the first 5, divided by R" in text
     assert "  only 13 queries: fewer than 50 give rough numbers" in lines

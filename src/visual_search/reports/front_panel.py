@@ -1,0 +1,120 @@
+"""Quality against cost as a page draws it: every setting of a sweep, the front, the target, what was chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from visual_search.reports.page_drawing import ROLE_COLOURS, canvas, drawing, line_style
+from visual_search.tuning.pareto import Front
+from visual_search.tuning.sweep_point import COSTS, SweepPoint
+from visual_search.tuning.sweep_record import Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["front_panel", "ladder_roles"]
+
+_SERIES = 8
+_TICKS = 6  # more would run into each other
+_SCALES = {"s": (1000.0, "ms"), "bytes": (1e-6, "MB"), "queries/s": (1.0, "queries/s")}
+
+
+def ladder_roles(points: Sweep | Iterable[SweepPoint]) -> dict[str, str]:
+    """Role of each structure's points, ``series-1`` to ``series-8``, in the order they were asked for."""
+    every = sorted(points.points if isinstance(points, Sweep) else points, key=lambda point: point.place)
+    ladders = dict.fromkeys(point.ladder for point in every)
+    return {ladder: f"series-{number % _SERIES + 1}" for number, ladder in enumerate(ladders)}
+
+
+def front_panel(front: Front, *, key: str, target: float | None = None, chosen: SweepPoint | None = None) -> Markup:
+    """Draw a front for a page.
+
+    Parameters
+    ----------
+    front : Front
+    key : str
+        Distinct on the page; ids inside the drawing begin with it.
+    target : float, optional
+        A broken line at this mean.
+    chosen : SweepPoint, optional
+        Gets a ring.
+
+    Returns
+    -------
+    Markup
+        ``<svg>``, the same for the same input.
+
+    How to read it
+    --------------
+    Cost, or throughput, of which more is better, grows to the right, on a logarithmic axis. Filled points lie on the
+    front, hollow ones are beaten by one of them; points of one structure have one colour and one marker.
+    """
+    factor, unit = _SCALES[COSTS[front.cost][0]]
+    every = [*front.points, *front.beaten]
+
+    def place(points: Iterable[SweepPoint]) -> tuple[list[float], list[float]]:
+        shown = list(points)
+        return [factor * (point.of(front.cost) or 0.0) for point in shown], [front.mean(point) for point in shown]
+
+    figure, axes = canvas()
+    axes.plot(*place(front.points), color=ROLE_COLOURS["rule"], linewidth=1.5, zorder=1)
+    for ladder, role in ladder_roles(every).items():
+        for filled, points in ((True, front.points), (False, front.beaten)):
+            axes.plot(
+                *place(point for point in points if point.ladder == ladder),
+                linestyle="",
+                marker=line_style(role)[1] or "o",
+                markersize=7,
+                color=ROLE_COLOURS[role],
+                markerfacecolor=ROLE_COLOURS[role] if filled else "none",
+                zorder=3,
+            )
+    if target is not None:
+        axes.axhline(target, color=ROLE_COLOURS["muted"], linewidth=1, dashes=(5, 3))
+    if chosen is not None:
+        axes.plot(
+            *place([chosen]),
+            linestyle="",
+            marker="o",
+            markersize=16,
+            color=ROLE_COLOURS["ink"],
+            markerfacecolor="none",
+            zorder=4,
+        )
+    xs, ys = place(every)
+    _scale(axes, xs, [*ys, *([] if target is None else [target])])
+    axes.set_xlabel(f"{front.cost} ({unit})", color=ROLE_COLOURS["muted"], labelpad=3)
+    axes.grid(axis="y", color=ROLE_COLOURS["rule"], linewidth=0.8)
+    settings = ", ".join(f"{point.label}: {front.mean(point):.4f}" for point in front.points)
+    return drawing(
+        figure,
+        f"{front.measure} against {front.cost}",
+        f"Mean {front.measure} against {front.cost} of {len(every)} settings; on the front {settings}. "
+        "The table below has every setting.",
+        key,
+    )
+
+
+def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
+    """Ticks at 1, 2 and 5 of each power of ten inside, or at 1 alone, and a height that tells values apart."""
+    if min(xs) > 0 and max(xs) > min(xs):
+        first, last = min(xs), max(xs)
+        margin = (last / first) ** 0.06
+        axes.set_xscale("log")
+        axes.set_xlim(first / margin, last * margin)
+        powers = range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
+        for steps in ((1, 2, 5), (1,)):
+            every = [step * 10.0**power for power in powers for step in steps]
+            inside = [tick for tick in every if first / margin <= tick <= last * margin]
+            if len(inside) <= _TICKS:
+                break
+        axes.set_xticks(inside, [f"{tick:,g}" for tick in inside])
+        axes.minorticks_off()
+    lowest, highest = min(ys), max(ys)
+    room = max(0.06 * (highest - lowest), 0.002)
+    axes.set_ylim(lowest - room, highest + room)
+    axes.yaxis.set_major_formatter(lambda height, _: f"{height:.3g}".replace("0.", ".", 1))
