@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -213,7 +214,9 @@ def _of_octets(matrix: npt.NDArray[Any], bits: int | None, what: str) -> BinaryC
     if matrix.dtype != np.uint8:
         raise InputError(f"{what}: dtype {matrix.dtype}; packed codes are uint8, eight bits a byte")
     held = 8 * matrix.shape[1]
-    wanted = held if bits is None else bits
+    if bits is not None and (isinstance(bits, (bool, np.bool_)) or not hasattr(bits, "__index__")):
+        raise InputError(f"{what}: bits={bits!r}; a whole number is needed")
+    wanted = held if bits is None else index(bits)
     if not held - 8 < wanted <= held:
         raise DimensionError(f"{what}: {matrix.shape[1]} bytes a code hold {held} bits; {bits} are needed")
     spare = held - wanted

@@ -88,3 +88,9 @@ def test_a_report_takes_arrays() -> None:
 
 def test_rows_are_taken_in_order() -> None:
     assert BinaryCodes.of(BITS).take([1, 0]).unpacked().tolist() == np.array(BITS, dtype=bool)[::-1].tolist()
+
+
+@pytest.mark.parametrize("bits", [8.0, True])
+def test_bits_of_packed_codes_are_a_whole_number(bits: Any) -> None:
+    with pytest.raises(InputError, match="a whole number is needed"):
+        BinaryCodes.of(np.full((1, 1), 200, dtype=np.uint8), packed=True, bits=bits)
