@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--query-labels",
         metavar="FILE",
         required=True,
-        help=".npy of classes or multi-hot rows; or CSV: one column of classes, or one of 0 and 1 a label",
+        help=".npy of classes or multi-hot rows; or CSV with a header, one column of classes or one of 0 and 1 a label",
     )
     parser.add_argument("--gallery-labels", metavar="FILE", help="the same of the gallery")
     parser.add_argument(
@@ -45,8 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zeros",
         choices=["refuse", "one", "zero"],
-        default="refuse",
-        help="what a 0 among -1 and 1 is, or in a sign",
+        help="what a 0 among -1 and 1 is (left out: refuse), or with --hash a number at its threshold (left out: zero)",
     )
     parser.add_argument(
         "--empty-ball",

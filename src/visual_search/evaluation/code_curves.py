@@ -5,14 +5,15 @@ All are exact functions of `CodeHistograms`; no ranking is sorted and no order o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError
+from visual_search.errors import InputError, first_few
 from visual_search.evaluation.code_histograms import CodeHistograms
 
 __all__ = [
@@ -187,14 +188,26 @@ def precision_at_n(histograms: CodeHistograms, ranks: Sequence[int] | None = Non
     >>> curve.precision.tolist(), curve.best_precision.tolist(), curve.worst_precision.tolist()
     ([1.0, 0.75, 0.5], [1.0, 1.0, 0.5], [1.0, 0.5, 0.5])
     """
-    chosen = spread_ranks(histograms) if ranks is None else np.array(sorted(set(ranks)), dtype=np.int64)
-    if not len(chosen) or chosen[0] < 1:
-        raise InputError(f"ranks={ranks!r}: whole numbers of at least 1 are needed")
+    chosen = spread_ranks(histograms) if ranks is None else _ranks(ranks)
     expected, best, worst = histograms.hits_at(chosen)
     recall = _divided(expected, np.broadcast_to(histograms.total, expected.shape))
     total = np.full(len(chosen), histograms.total.sum())
     precision, highest, lowest = (_means(hits) / chosen for hits in (expected, best, worst))
     return RankCurve(chosen, precision, highest, lowest, _means(recall), _divided(expected.sum(axis=1), total))
+
+
+def _ranks(ranks: Any) -> Int64Array:
+    """Distinct ranks in rising order."""
+    given = list(ranks) if isinstance(ranks, Iterable) else [ranks]
+    wrong = [
+        each
+        for each in given
+        if isinstance(each, (bool, np.bool_)) or not hasattr(each, "__index__") or not 1 <= index(each) < 2**63
+    ]
+    if wrong or not given or not isinstance(ranks, Iterable):
+        came = first_few(wrong or given) if given else "none"
+        raise InputError(f"ranks: {came}; a list of whole numbers of at least 1 is needed, such as [1, 10, 100]")
+    return np.array(sorted({index(each) for each in given}), dtype=np.int64)
 
 
 def spread_ranks(histograms: CodeHistograms, count: int = 100) -> Int64Array:

@@ -70,8 +70,7 @@ class CodeRankings:
             _named(query_ids, query_codes, "query_ids", None if labels is None else labels.queries),
             _named(gallery_ids, gallery_codes, "gallery_ids", None if labels is None else labels.items),
         )
-        queries = BinaryCodes.of(query_codes, packed=packed, what="query_codes", ids=names[0])
-        gallery = BinaryCodes.of(gallery_codes, packed=packed, what="gallery_codes", ids=names[1])
+        queries, gallery = BinaryCodes.both(query_codes, gallery_codes, packed=packed, ids=names)
         if queries.bits != gallery.bits:
             raise DimensionError(
                 f"query_codes have {counted(queries.bits, 'bit', 'bits')} and gallery_codes {gallery.bits}; both must "

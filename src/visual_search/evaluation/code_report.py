@@ -98,13 +98,13 @@ class CodeReport:
         }
 
 
-def report_codes(codes: BinaryCodes) -> CodeReport:
+def report_codes(codes: Any | BinaryCodes) -> CodeReport:
     """Look at a set of codes.
 
     Parameters
     ----------
-    codes : BinaryCodes
-        At least one.
+    codes : BinaryCodes, or array-like of shape (n, bits)
+        As for `BinaryCodes.of`.
 
     Examples
     --------
@@ -114,6 +114,7 @@ def report_codes(codes: BinaryCodes) -> CodeReport:
     >>> report_codes(BinaryCodes.of([[1, -1], [1, -1]])).sentences()[1][:28]
     'all codes are identical: not'
     """
+    codes = BinaryCodes.of(codes)
     ones = np.zeros(codes.bits, dtype=np.int64)
     for first in range(0, len(codes), _ROWS):
         ones += BinaryCodes(codes.words[first : first + _ROWS], codes.bits).unpacked().sum(axis=0)

@@ -14,6 +14,7 @@ from visual_search.evaluation.code_histograms import code_histograms
 from visual_search.evaluation.code_precision_recall import PrecisionRecallCurve, precision_recall_curve
 from visual_search.evaluation.code_report import CodeReport, report_codes
 from visual_search.evaluation.codes import evaluate_codes
+from visual_search.evaluation.label_codes import NO_ANSWER
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.text_table import decimals, text_table
@@ -77,6 +78,8 @@ class CodeStudy:
         dependent = [self.band, *self.conventions.values()]
         widest = max((band for band in dependent), key=lambda band: max(map(band.width, band.expected), default=0))
         sentence = widest.sentence()
+        if NO_ANSWER in self.band.expected.notes:
+            return [NO_ANSWER, *told]
         return [*told, *([sentence] if sentence else ["no measure hangs on the order of ties"])]
 
     def as_json(self) -> dict[str, Any]:
@@ -90,7 +93,7 @@ class CodeStudy:
             "precision_recall": [curve.as_json() for curve in self.precision_recall],
             "queries": self.queries.as_json(),
             "gallery": self.gallery.as_json(),
-            "notes": [*self.sentences(), *self.band.expected.notes],
+            "notes": list(dict.fromkeys([*self.sentences(), *self.band.expected.notes])),
         }
 
     def __repr__(self) -> str:
@@ -137,8 +140,7 @@ def study_codes(
     AP(denominator=all)                             0.7407  0.8333  0.6667  0.6450
     AP(denominator=found,empty=zero)@6  deephash    0.7407  0.8333  0.6667       -
     """
-    queries = BinaryCodes.of(query_codes, what="query_codes")
-    gallery = BinaryCodes.of(gallery_codes, what="gallery_codes")
+    queries, gallery = BinaryCodes.both(query_codes, gallery_codes)
     named: dict[str, Any] = {"query_ids": query_ids, "gallery_ids": gallery_ids}
     histograms = code_histograms(queries, gallery, relevance, **named)
     blank, others = (BinaryCodes(np.zeros((len(side), 1), dtype=np.uint64), 1) for side in (queries, gallery))

@@ -27,11 +27,16 @@ from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
 from visual_search.kernels.threads import thread_count
 
-__all__ = ["check_rows", "evaluate_labelled", "in_parts", "label_positions"]
+__all__ = ["NO_ANSWER", "check_rows", "evaluate_labelled", "in_parts", "label_positions"]
 
 Codes: TypeAlias = npt.NDArray[np.uint64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 Made = TypeVar("Made")
+
+NO_ANSWER = (
+    "warning: no query has a right answer, since none shares a label with the gallery; look whether both sides' labels "
+    "are written alike and stand in one order"
+)
 
 # Cells of the histograms that are in memory at a time, 8 MiB.
 _CELLS = 1 << 20
@@ -53,12 +58,21 @@ def evaluate_labelled(
     ties : sequence of str
         Tie rules, each of which makes a result.
     """
+    answered: list[bool] = []
 
     def each_part(values: Callable[[Positions], list[MeasureValues]]) -> list[list[MeasureValues]]:
-        return in_parts(queries, gallery, labels, lambda *part: values(label_positions(*part)))
+        def measured(labels: SharedLabels, first: int, last: int, counts: Int64Array) -> list[MeasureValues]:
+            answered.append(bool(counts[:, :, 1:].any()))
+            return values(label_positions(labels, first, last, counts))
+
+        return in_parts(queries, gallery, labels, measured)
 
     setting = Setting(labels, labels.items, "hamming")
-    return measured_in_parts(each_part, _positions(labels, 0, len(labels), None), asked, ties=ties, setting=setting)
+    outline = _positions(labels, 0, len(labels), None)
+    results = measured_in_parts(each_part, outline, asked, ties=ties, setting=setting)
+    if any(answered) or not len(labels):
+        return results
+    return [result.replaced(notes=(*result.notes, NO_ANSWER)) for result in results]
 
 
 # What is called with labels, the first and last query, and their histograms of shape (queries, distances, grades).

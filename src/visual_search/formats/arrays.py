@@ -14,6 +14,9 @@ __all__ = ["as_float64", "as_matrix", "as_numpy", "check_no_flags", "comparable"
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
+# Floats of tensors, and of numpy by another package, that numpy cannot read.
+_NARROW = ("bfloat16", "float8", "float6", "float4")
+
 
 def as_numpy(values: Any, *, what: str) -> AnyArray:
     """Take anything that is an array, speaks DLPack or the array protocol, or is a sequence of numbers.
@@ -42,6 +45,10 @@ def as_numpy(values: Any, *, what: str) -> AnyArray:
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{what}: a masked array, whose masked values would be read; fill them or leave them out")
+    if hasattr(values, "tocsr") and hasattr(values, "toarray"):
+        raise InputError(f"{what}: a sparse matrix of shape {values.shape}; give its dense form (.toarray())")
+    if values is None:
+        raise InputError(f"{what}: None; an array is needed")
     if isinstance(values, np.ndarray):
         # Not for all: a mapped file must stay one.
         array: AnyArray = np.asarray(values) if isinstance(values, np.ma.MaskedArray) else values
@@ -56,8 +63,21 @@ def as_numpy(values: Any, *, what: str) -> AnyArray:
     if array.dtype.kind in "OT" or (array.dtype.kind == "U" and isinstance(values, (list, tuple))):
         array = _of_objects(values, what)
     if array.dtype.kind not in "biufUS":
+        if array.dtype.name.startswith(_NARROW):
+            raise InputError(
+                f"{what}: dtype {array.dtype}, which numpy itself does not have; give .astype('float32')"
+            )
         raise InputError(f"{what}: dtype {array.dtype}; numbers or strings are needed")
     return array
+
+
+def _refuse_tensor(values: Any, what: str) -> None:
+    """Refuse tensors of torch that numpy has no form for, saying what to call."""
+    dtype = str(getattr(values, "dtype", "")).removeprefix("torch.")
+    if "sparse" in str(getattr(values, "layout", "")):
+        raise InputError(f"{what}: a sparse tensor; give its dense form (.to_dense())")
+    if dtype.startswith(_NARROW):
+        raise InputError(f"{what}: dtype {dtype}, which numpy does not have; give .float()")
 
 
 def _of_objects(values: Any, what: str) -> AnyArray:
@@ -135,6 +155,7 @@ def _from_dlpack(values: Any, what: str) -> AnyArray:
                 return np.asarray(plain)
             except (RuntimeError, TypeError, ValueError):
                 pass
+        _refuse_tensor(plain, what)
         device = getattr(plain, "device", "another device")
         raise InputError(f"{what}: cannot be read from {device} ({error}); move it to the CPU first") from error
     return array

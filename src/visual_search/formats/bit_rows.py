@@ -27,19 +27,22 @@ class BitRows:
         Bit set where the element was 1; the first element is the highest bit of the first byte.
     signed : bool
         Whether any element was -1.
+    blank : bool
+        Whether any element was 0.
     zeros : int64 array
-        Rows with a 0, where there is also a -1 somewhere; else empty.
+        Rows with a 0, where there is also a -1 somewhere, or signs were said to be there; else empty.
     strange : int64 array
         Rows with anything but -1, 0 and 1.
     """
 
     words: Words
     signed: bool
+    blank: bool
     zeros: Int64Array
     strange: Int64Array
 
 
-def pack_rows(matrix: npt.NDArray[Any], *, zero_is_one: bool = False) -> BitRows:
+def pack_rows(matrix: npt.NDArray[Any], *, zero_is_one: bool = False, signs: bool = False) -> BitRows:
     """Pack a matrix of numbers or truth values, one element a bit.
 
     Parameters
@@ -48,6 +51,8 @@ def pack_rows(matrix: npt.NDArray[Any], *, zero_is_one: bool = False) -> BitRows
         Booleans, integers or floats; a few hundred kilobytes are looked at at a time, and no copy is made of it.
     zero_is_one : bool
         Whether a 0 among -1 and 1 sets its bit.
+    signs : bool
+        Whether the elements are -1 and 1 even where there is no -1 to be seen, so that a 0 is neither.
 
     Examples
     --------
@@ -59,7 +64,7 @@ def pack_rows(matrix: npt.NDArray[Any], *, zero_is_one: bool = False) -> BitRows
     octets = words.view(np.uint8)[:, : -(-bits // 8)]
     if matrix.dtype == np.bool_:
         octets[:] = np.packbits(matrix, axis=1)
-        return BitRows(words, signed=False, zeros=_none(), strange=_none())
+        return BitRows(words, signed=False, blank=not matrix.all(), zeros=_none(), strange=_none())
     step = max(_ELEMENTS // max(bits, 1), 1)
     minus = 0
     zeros: list[Int64Array] = []
@@ -79,10 +84,10 @@ def pack_rows(matrix: npt.NDArray[Any], *, zero_is_one: bool = False) -> BitRows
             zeros.append(first + np.flatnonzero(nothing.any(axis=1)))
         known = ones | nothing if below is None else ones | nothing | below
         strange.append(first + np.flatnonzero(~known.all(axis=1)))
-    at_zero = np.concatenate(zeros) if zeros and minus else _none()
+    at_zero = np.concatenate(zeros) if zeros and (minus or signs) else _none()
     if zero_is_one and len(at_zero):
         octets[at_zero] = np.packbits(matrix[at_zero] >= 0, axis=1)
-    return BitRows(words, minus > 0, at_zero, np.concatenate(strange) if strange else _none())
+    return BitRows(words, minus > 0, bool(zeros), at_zero, np.concatenate(strange) if strange else _none())
 
 
 def octets_in_words(octets: npt.NDArray[np.uint8]) -> Words:

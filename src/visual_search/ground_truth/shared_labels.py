@@ -23,8 +23,8 @@ Words: TypeAlias = npt.NDArray[np.uint64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 GradeBy: TypeAlias = Literal["any", "number"]
 
-# Rows of a sparse matrix that are made dense at a time.
-_SPARSE_ROWS = 4096
+# Elements of a sparse matrix that are made dense at a time, 32 MiB of float64; at least a row.
+_SPARSE_ELEMENTS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,10 +190,13 @@ def _sparse(labels: Any) -> bool:
 def _sets(labels: Any, what: str) -> tuple[Words, int]:
     """Rows of 0 and 1 as words, and how many labels there are."""
     if _sparse(labels):
+        if len(labels.shape) != 2 or labels.shape[1] == 0:
+            raise InputError(f"{what}: shape {labels.shape}; multi-hot rows (n, labels) are needed on both sides")
         rows = labels.tocsr()
+        step = max(_SPARSE_ELEMENTS // rows.shape[1], 1)
         parts = [
-            _words(np.asarray(rows[first : first + _SPARSE_ROWS].toarray()), what)
-            for first in range(0, rows.shape[0], _SPARSE_ROWS)
+            _words(np.asarray(rows[first : first + step].toarray()), what)
+            for first in range(0, rows.shape[0], step)
         ]
         width = max(-(-rows.shape[1] // 64), 1)
         return np.concatenate([np.zeros((0, width), dtype=np.uint64), *parts]), int(rows.shape[1])

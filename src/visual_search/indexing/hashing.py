@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from operator import index
+from typing import Any, Literal, SupportsIndex, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import DimensionError, InputError, NonFiniteError, NotTrainedError, first_few
 from visual_search.formats.arrays import as_matrix
 from visual_search.formats.binary_codes import BinaryCodes, Zeros
@@ -18,10 +21,14 @@ HashName: TypeAlias = Literal["sign", "median", "itq"]
 HASHES: tuple[HashName, ...] = get_args(HashName)
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+# Below it, squares of float32 lose digits, or all of them.
+_SMALL = 1e-15
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hasher:
-    """Turns vectors into codes; made by `fit_hasher`.
+    """Turns vectors into codes; made by `fit_hasher`. The code of a vector is a function of that vector alone.
 
     Attributes
     ----------
@@ -31,6 +38,8 @@ class Hasher:
         A bit is 1 where its number is above.
     zeros : {"refuse", "one", "zero"}
         What a number is that is exactly at its threshold.
+    remarks : tuple of str
+        What was odd about the vectors learnt from.
     """
 
     name: HashName
@@ -38,6 +47,7 @@ class Hasher:
     bits: int
     thresholds: Float32Array
     zeros: Zeros
+    remarks: tuple[str, ...]
     _transform: Any
 
     def codes(self, vectors: Any) -> BinaryCodes:
@@ -51,13 +61,22 @@ class Hasher:
             A number exactly at its threshold under ``zeros="refuse"``.
         """
         numbers = _projected(_checked(vectors, self.dimension), self._transform)
-        return BinaryCodes.of(np.sign(numbers - self.thresholds), zeros=self.zeros, bits=self.bits)
+        at = numbers == self.thresholds
+        wrong = np.flatnonzero(at.any(axis=1))
+        if len(wrong) and self.zeros == "refuse":
+            raise InputError(
+                f"vectors: {counted(len(wrong), 'vector has', 'vectors have')} a number exactly at its threshold, "
+                f"first {first_few(wrong[:5].tolist())}; learn the hash with zeros='zero' or 'one' to say which "
+                "bit that is"
+            )
+        above = numbers > self.thresholds
+        return BinaryCodes.of(above | at if self.zeros == "one" else above)
 
     def __repr__(self) -> str:
         return f"Hasher({self.name}, {self.dimension} numbers to {self.bits} bits)"
 
 
-def fit_hasher(name: HashName, vectors: Any, *, bits: int | None = None, zeros: Zeros = "zero") -> Hasher:
+def fit_hasher(name: HashName, vectors: Any, *, bits: SupportsIndex | None = None, zeros: Zeros = "zero") -> Hasher:
     """Learn to turn vectors into codes.
 
     Parameters
@@ -72,7 +91,9 @@ def fit_hasher(name: HashName, vectors: Any, *, bits: int | None = None, zeros: 
         Bits of a code, at most the dimension, which is the default. Where there are fewer, ``sign`` and ``median`` take
         that many principal components; ITQ does so by itself.
     zeros : {"zero", "one", "refuse"}
-        What a number is that is exactly at its threshold, as the many zeros of a network's last ReLU are at sign.
+        What a number is that is exactly at its threshold: a bit of 0, a bit of 1, or an error when codes are made. The
+        many zeros of a network's last ReLU are at the threshold of sign, and with an odd number of vectors one of them
+        is at each median.
 
     Returns
     -------
@@ -81,9 +102,16 @@ def fit_hasher(name: HashName, vectors: Any, *, bits: int | None = None, zeros: 
     Raises
     ------
     InputError, DimensionError, NonFiniteError
-        A name or number of bits that is not allowed, vectors that are no finite numbers.
+        A name or number of bits that is not allowed, vectors that are no finite numbers, or so large or small that
+        float32 cannot learn from them.
     NotTrainedError
         Fewer vectors than bits, where something is learnt.
+
+    Warns
+    -----
+    UserWarning
+        Bits that tell nothing: vectors that differ in fewer directions than there are bits, or a bit that is the same
+        for all of them.
 
     References
     ----------
@@ -97,9 +125,11 @@ def fit_hasher(name: HashName, vectors: Any, *, bits: int | None = None, zeros: 
     """
     if name not in HASHES:
         raise InputError(f"hash {name!r}: one of {', '.join(HASHES)}")
+    if zeros not in get_args(Zeros):
+        raise InputError(f"zeros={zeros!r}: one of {', '.join(get_args(Zeros))}")
     matrix = _checked(vectors, None)
     dimension = matrix.shape[1]
-    wanted = dimension if bits is None else bits
+    wanted = dimension if bits is None else _whole(bits)
     if not 1 <= wanted <= dimension:
         raise InputError(f"bits={bits}: 1 to {dimension}, the length of a vector, are possible")
     learnt = name == "itq" or wanted < dimension
@@ -107,10 +137,85 @@ def fit_hasher(name: HashName, vectors: Any, *, bits: int | None = None, zeros: 
         raise NotTrainedError(
             f"{name}: {len(matrix)} vectors to learn {wanted} bits from; at least {wanted} are needed"
         )
+    remarks = _poor_directions(name, matrix, wanted) if learnt else ()
     transform = _learnt(name, matrix, wanted) if learnt else None
     numbers = _projected(matrix, transform)
-    thresholds = np.median(numbers, axis=0) if name == "median" and len(matrix) else np.zeros(wanted)
-    return Hasher(name, dimension, wanted, thresholds.astype(np.float32), zeros, transform)
+    thresholds = np.zeros(wanted, dtype=np.float32)
+    if name == "median" and len(matrix):
+        thresholds = _medians(numbers)
+    hasher = Hasher(
+        name, dimension, wanted, thresholds, zeros, remarks or _constant(name, numbers, thresholds), transform
+    )
+    for remark in hasher.remarks:
+        warnings.warn(remark, stacklevel=2)
+    return hasher
+
+
+def _whole(bits: Any) -> int:
+    if isinstance(bits, (bool, np.bool_)) or not hasattr(bits, "__index__"):
+        raise InputError(f"bits={bits!r}: a whole number is needed")
+    return index(bits)
+
+
+def _medians(numbers: Float32Array) -> Float32Array:
+    """Halves are added, so that no sum goes beyond float32."""
+    ordered = np.sort(numbers, axis=0)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    middle: Float32Array = np.where(low == high, low, low / 2 + high / 2).astype(np.float32)
+    return middle
+
+
+def _poor_directions(name: HashName, matrix: Float32Array, bits: int) -> tuple[str, ...]:
+    """Refuse what float32 cannot learn from, and tell where there are fewer directions than bits."""
+    largest = float(np.abs(matrix).max(initial=0))
+    if largest * largest * matrix.size > _FLOAT32_MAX:
+        raise InputError(
+            f"vectors: numbers up to {largest:.3g}, whose squares go beyond float32, in which {name} learns; divide "
+            "all vectors by one number"
+        )
+    if 0 < largest < _SMALL:
+        raise InputError(
+            f"vectors: no number above {largest:.3g}, whose squares are nothing in float32, in which {name} learns; "
+            "multiply all vectors by one number"
+        )
+    # A few rows mostly have all the directions that are needed.
+    found = _rank(matrix[: 2 * bits + 1])
+    if found < bits and len(matrix) > 2 * bits + 1:
+        found = _rank(matrix)
+    if found >= bits:
+        return ()
+    remark = (
+        f"{name}: the {len(matrix)} vectors learnt from differ in {counted(found, 'direction', 'directions')}; "
+        f"{bits - found} of {counted(bits, 'bit', 'bits')} tell nothing; learn from more or other vectors, or "
+        "fewer bits"
+    )
+    return (remark,)
+
+
+def _rank(matrix: Float32Array) -> int:
+    """Directions in which rows differ, rounding of float32 left out."""
+    if len(matrix) < 2:
+        return 0
+    # The span of all differences from one row: identical rows give exact zeros, which a mean would not.
+    differences = matrix.astype(np.float64) - matrix[0]
+    square = differences.T @ differences if len(matrix) > matrix.shape[1] else differences @ differences.T
+    strengths = np.linalg.eigvalsh(square)
+    return int((strengths > strengths.max(initial=0) * 1e-12).sum())
+
+
+def _constant(name: HashName, numbers: Float32Array, thresholds: Float32Array) -> tuple[str, ...]:
+    """Tell of bits that are the same for all of several vectors learnt from, whichever bit a threshold is."""
+    if len(numbers) < 2:
+        return ()
+    high, low = numbers.max(axis=0), numbers.min(axis=0)
+    same = np.flatnonzero((low > thresholds) | (high < thresholds) | (high == low))
+    if not len(same):
+        return ()
+    remark = (
+        f"{name}: {counted(len(same), 'bit is', 'bits are')} the same for all {len(numbers)} vectors learnt from and "
+        f"{'tells' if len(same) == 1 else 'tell'} nothing: {first_few(same[:5].tolist())}"
+    )
+    return (remark,)
 
 
 def _learnt(name: HashName, matrix: Float32Array, bits: int) -> Any:
@@ -125,10 +230,19 @@ def _learnt(name: HashName, matrix: Float32Array, bits: int) -> Any:
 
 
 def _projected(matrix: Float32Array, transform: Any) -> Float32Array:
-    if transform is None or not len(matrix):
-        return matrix if transform is None else np.zeros((0, transform.d_out), dtype=np.float32)
-    numbers: Float32Array = transform.apply(matrix)
-    return numbers
+    """Projections, each row by itself: the last digit of a product of matrices hangs on what stands beside a row."""
+    if transform is None:
+        return matrix
+    made = np.zeros((len(matrix), transform.d_out), dtype=np.float32)
+    for row in range(len(matrix)):
+        made[row] = transform.apply(matrix[row : row + 1])
+    wrong = np.flatnonzero(~np.isfinite(made).all(axis=1))
+    if len(wrong):
+        raise InputError(
+            f"vectors: {counted(len(wrong), 'projection goes', 'projections go')} beyond float32, first row "
+            f"{first_few(wrong[:5].tolist())}; divide the vectors, and those learnt from, by one number"
+        )
+    return made
 
 
 def _checked(vectors: Any, dimension: int | None) -> Float32Array:
@@ -137,8 +251,14 @@ def _checked(vectors: Any, dimension: int | None) -> Float32Array:
         raise InputError(f"vectors: dtype {matrix.dtype}; numbers are needed")
     if dimension is not None and matrix.shape[1] != dimension:
         raise DimensionError(f"vectors: {matrix.shape[1]} numbers each; the hash was learnt on {dimension}")
-    single = np.ascontiguousarray(matrix, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(matrix, dtype=np.float32)
     wrong = np.flatnonzero(~np.isfinite(single).all(axis=1))
+    if len(wrong) and np.isfinite(matrix[wrong]).all():
+        raise InputError(
+            f"vectors: numbers beyond float32 (3.4e38) in {counted(len(wrong), 'row', 'rows')}, first "
+            f"{first_few(wrong[:5].tolist())}; divide all vectors by one number"
+        )
     if len(wrong):
         raise NonFiniteError(
             f"vectors: NaN or infinity in {len(wrong)} rows, first {first_few(wrong[:5].tolist())}"

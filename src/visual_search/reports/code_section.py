@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from markupsafe import Markup
 
+from visual_search.errors import InputError
 from visual_search.evaluation.code_study import CodeStudy
 from visual_search.evaluation.result import Result
 from visual_search.reports.figures import Curve, curve_figure
@@ -47,6 +48,8 @@ def code_section(
     Section
         For `visual_search.reports.page.write_report`, or for `write_code_page`.
     """
+    if not studies:
+        raise InputError("studies: none given; a section needs at least one CodeStudy by name")
     first = next(iter(studies.values()))
     body = render_part(
         "_codes.html.j2",

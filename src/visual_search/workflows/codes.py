@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 from visual_search.evaluation.code_curves import EmptyBall
 from visual_search.evaluation.code_study import CODE_MEASURES, CodeStudy, study_codes
@@ -104,7 +106,7 @@ def evaluate_code_files(
     hashing: HashName | None = None,
     bits: Sequence[int] = (),
     packed: bool = False,
-    zeros: Zeros = "refuse",
+    zeros: Zeros | None = None,
     empty: EmptyBall = "undefined",
     k_values: Sequence[int] | None = None,
     both: bool = False,
@@ -121,8 +123,11 @@ def evaluate_code_files(
         How codes are made of embeddings; learnt from the gallery alone. Without it the files hold codes.
     bits : sequence of int
         Lengths of code to make; the embedding's own length by default.
-    packed, zeros
-        As for `BinaryCodes.of`; ``zeros`` is for hashing too.
+    packed : bool
+        As for `BinaryCodes.of`.
+    zeros : {"refuse", "one", "zero"}, optional
+        Of codes as for `BinaryCodes.of`, by default ``"refuse"``; of embeddings as for `fit_hasher`, by default
+        ``"zero"``: a bit is 1 where its number is above the threshold.
     empty : {"undefined", "zero"}
         What the precision of an empty Hamming ball is.
     k_values : sequence of int, optional
@@ -143,19 +148,21 @@ def evaluate_code_files(
     queries = read_array(files.queries)
     gallery = queries if files.gallery is None else read_array(files.gallery)
     labels = (
-        read_labels(files.query_labels),
-        None if files.gallery_labels is None else read_labels(files.gallery_labels),
+        _labels(files.query_labels, len(queries)),
+        None if files.gallery_labels is None else _labels(files.gallery_labels, len(gallery)),
     )
     truth = SharedLabels.of(*labels)
     chosen = tuple(measures) or CODE_MEASURES
     there: dict[str, CodeStudy] = {}
     back: dict[str, CodeStudy] = {}
     reverse = SharedLabels.of(labels[1], labels[0]) if both else None
-    for name, mine, theirs in _codes(queries, gallery, hashing, bits, packed=packed, zeros=zeros):
+    made, remarks = _codes(queries, gallery, hashing, bits, packed=packed, zeros=zeros)
+    for name, mine, theirs in made:
         there[name] = study_codes(mine, theirs, truth, chosen, empty=empty, k_values=k_values)
         if reverse is not None:
             back[name] = study_codes(theirs, mine, reverse, chosen, empty=empty, k_values=k_values)
     vectors, notes = (None, ()) if hashing is None else _of_vectors(queries, gallery, truth, chosen)
+    notes = (*remarks, *notes)
     if hashing is not None and files.gallery is None:
         notes = (
             *notes,
@@ -181,19 +188,32 @@ def _codes(
     bits: Sequence[int],
     *,
     packed: bool,
-    zeros: Zeros,
-) -> list[tuple[str, BinaryCodes, BinaryCodes]]:
+    zeros: Zeros | None,
+) -> tuple[list[tuple[str, BinaryCodes, BinaryCodes]], tuple[str, ...]]:
+    """Codes of both sides by name, and what was odd about the vectors they were learnt from."""
     if hashing is None:
-        mine, theirs = (
-            BinaryCodes.of(side, packed=packed, zeros=zeros, what=what)
-            for side, what in ((queries, "query_codes"), (gallery, "gallery_codes"))
+        mine, theirs = BinaryCodes.both(queries, gallery, packed=packed, zeros=zeros or "refuse")
+        return [(f"{theirs.bits} bits", mine, theirs)], ()
+    made, remarks = [], []
+    for length in bits or (None,):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # they are told as notes
+            hasher = fit_hasher(hashing, gallery, bits=length, zeros=zeros or "zero")
+        name = f"{hashing}, {hasher.bits} bits"
+        made.append((name, hasher.codes(queries), hasher.codes(gallery)))
+        remarks += [f"{name}: {remark}" for remark in hasher.remarks]
+    return made, tuple(remarks)
+
+
+def _labels(path: PathLike, rows: int) -> npt.NDArray[Any]:
+    """Labels of so many rows; one row too few in a table is most likely its first, taken for a header."""
+    labels = read_labels(path)
+    if len(labels) == rows - 1 and Path(path).suffix != ".npy":
+        raise InputError(
+            f"{Path(path).name}: {counted(len(labels), 'row', 'rows')} under its first line, for {rows} items; the "
+            "first line is the header, which names the column or each label: add one"
         )
-        return [(f"{theirs.bits} bits", mine, theirs)]
-    made = []
-    for length in bits or (gallery.shape[-1],):
-        hasher = fit_hasher(hashing, gallery, bits=length, zeros=zeros)
-        made.append((f"{hashing}, {length} bits", hasher.codes(queries), hasher.codes(gallery)))
-    return made
+    return labels
 
 
 def _of_vectors(

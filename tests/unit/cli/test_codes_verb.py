@@ -9,7 +9,7 @@ import pytest
 
 from visual_search import SharedLabels, evaluate_codes
 from visual_search.cli.main import main
-from visual_search.indexing.hashing import fit_hasher
+from visual_search.indexing.hashing import HashName, fit_hasher
 
 Capture = pytest.CaptureFixture[str]
 
@@ -105,3 +105,43 @@ def test_one_set_leaves_each_query_out_and_collapsed_codes_are_told(capsys: Capt
 def test_wrong_use_is_told(capsys: Capture, words: list[str], said: str) -> None:
     assert main(["codes", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_median_of_an_odd_number_of_rows_and_relu_features_need_no_more_words(capsys: Capture) -> None:
+    np.save("g.npy", np.maximum(np.load("g.npy")[:79], 0))
+    np.save("q.npy", np.maximum(np.load("q.npy"), 0))
+    np.save("gl79.npy", np.load("gl.npy")[:79])
+    labels = ("--query-labels", "ql.npy", "--gallery-labels", "gl79.npy")
+    names: tuple[HashName, ...] = ("median", "sign")
+    for name in names:
+        found = told(capsys, "q.npy", "g.npy", *labels, "--hash", name, "--measures", "AP")
+        codes = fit_hasher(name, np.load("g.npy"))
+        truth = SharedLabels.of(np.load("ql.npy"), np.load("gl79.npy"))
+        wanted = evaluate_codes(codes.codes(np.load("q.npy")), codes.codes(np.load("g.npy")), truth, ["AP"])
+        row = found["there"][f"{name}, 16 bits"]["measures"][0]
+        assert row["expected"] == pytest.approx(wanted["AP"].mean)
+    assert main(["codes", "q.npy", "g.npy", *labels, "--hash", "sign", "--zeros", "refuse"]) == 2
+    assert "exactly at its threshold" in capsys.readouterr().err
+
+
+def test_poor_vectors_are_told_in_a_note(capsys: Capture) -> None:
+    np.save("g.npy", np.repeat(np.load("g.npy")[:4], 20, axis=0))
+    found = told(capsys, "q.npy", "g.npy", *LABELS, "--hash", "itq", "--bits", "8", "--measures", "AP")
+    assert any("differ in 3 directions; 5 of 8 bits tell nothing" in note for note in found["notes"])
+
+
+def test_labels_without_a_header_are_told(capsys: Capture) -> None:
+    Path("bare.csv").write_text("\n".join(["a", "b"] * 10) + "\n")
+    assert main(["codes", "qc.npy", "--query-labels", "bare.csv"]) == 2
+    assert "bare.csv: 19 rows under its first line, for 20 items; the first line is the header" in (
+        " ".join(capsys.readouterr().err.split())
+    )
+
+
+def test_signs_and_bits_need_a_word(capsys: Capture) -> None:
+    np.save("gb.npy", np.maximum(np.load("gc.npy"), 0))
+    assert main(["codes", "qc.npy", "gb.npy", *LABELS]) == 2
+    assert "--zeros" in capsys.readouterr().err
+    plain = told(capsys, "qc.npy", "gc.npy", *LABELS)["there"]["16 bits"]["measures"][0]
+    named = told(capsys, "qc.npy", "gb.npy", *LABELS, "--zeros", "zero")["there"]["16 bits"]["measures"][0]
+    assert named["expected"] == plain["expected"]

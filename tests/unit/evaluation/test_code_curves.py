@@ -96,3 +96,11 @@ def test_refusals() -> None:
     with pytest.raises(InputError, match="no code for 1 queries of the relevance, first 5"):
         code_histograms([[0]], [[0]], Relevance.from_dict({5: {0: 1}, 0: {0: 1}}))
     assert spread_ranks(found)[[0, -1]].tolist() == [1, 90]
+
+
+@pytest.mark.parametrize("ranks", [5, ["a"], [1.5], [0], [], [True], [2**70], [np.nan]])
+def test_ranks_that_are_none(ranks: Any) -> None:
+    found = code_histograms([[0, 0]], [[0, 0], [0, 1]], SharedLabels.of([1], [1, 0]))
+    with pytest.raises(InputError, match="ranks: .*whole numbers of at least 1"):
+        precision_at_n(found, ranks)
+    assert precision_at_n(found, iter([2, np.int64(1), 2])).ranks.tolist() == [1, 2]  # type: ignore[arg-type]

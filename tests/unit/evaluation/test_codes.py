@@ -86,7 +86,7 @@ RELEVANCE = Relevance.from_dict({0: {0: 1}})
             "gallery_codes: 1 code holds other values than -1 and 1, first 0",
         ),
         ([[1, 0]], [[1, 2]], {}, InputError, "gallery_codes: 1 code holds other values than 0 and 1"),
-        ([[1.0, np.nan]], [[1, 0]], {}, InputError, "query_codes: 1 code holds other values"),
+        ([[1.0, np.nan]], [[1, 0]], {}, InputError, "query_codes: 1 code holds NaN or infinity, first 0"),
         ([["a"]], [[1]], {}, InputError, "query_codes: dtype"),
         ([[1, 0]], [[1, 0]], {"packed": True}, InputError, "packed codes are uint8"),
         (np.zeros((1, 0)), np.zeros((1, 0)), {}, InputError, "a code has at least one bit"),

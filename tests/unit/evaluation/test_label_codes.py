@@ -8,7 +8,11 @@ from scipy import sparse
 
 from visual_search import Relevance, SharedLabels, evaluate_codes
 from visual_search.errors import InputError
+from visual_search.evaluation.code_study import study_codes
+from visual_search.evaluation.label_codes import NO_ANSWER
 from visual_search.evaluation.result import Result
+from visual_search.formats.bit_rows import BitRows, pack_rows
+from visual_search.ground_truth import shared_labels
 from visual_search.kernels import compiled, dispatch, plain
 
 Array = np.ndarray[Any, Any]
@@ -135,3 +139,45 @@ def test_labels_of_other_rows_are_refused() -> None:
         evaluate_codes([[0]], [[0], [1], [1]], labels, ["AP"])
     with pytest.raises(InputError, match=r"in 1 rows, first \(code, label\): \('x', 'b'\)"):
         evaluate_codes([[0], [1]], [[0], [1], [1]], labels, ["AP"], query_ids=["a", "x"])
+
+
+def test_sparse_labels_are_made_dense_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = sparse.random(40, 3000, 0.01, format="csr", random_state=1).astype(bool)
+    wanted = SharedLabels.of(wide.toarray(), wide.toarray())
+    sizes: list[int] = []
+
+    def watched(dense: Array) -> BitRows:
+        sizes.append(dense.size)
+        return pack_rows(dense)
+
+    monkeypatch.setattr(shared_labels, "_SPARSE_ELEMENTS", 7000)
+    monkeypatch.setattr(shared_labels, "pack_rows", watched)
+    found = SharedLabels.of(wide, wide)
+    assert np.array_equal(found.item_words, wanted.item_words)
+    assert max(sizes) <= 7000
+    monkeypatch.setattr(shared_labels, "_SPARSE_ELEMENTS", 10)  # a row at least
+    assert np.array_equal(SharedLabels.of(wide, wide).item_words, wanted.item_words)
+
+
+@pytest.mark.parametrize("labels", [sparse.csr_matrix((2, 0)), sparse.coo_array(np.array([1, 0, 1]))])
+def test_sparse_labels_without_columns_or_rows_are_refused(labels: Any) -> None:
+    with pytest.raises(InputError, match=r"query_labels: shape .*; multi-hot rows \(n, labels\) are needed"):
+        SharedLabels.of(labels, labels)
+
+
+def test_classes_beyond_64_bits_are_refused() -> None:
+    with pytest.raises(InputError, match="64 bits"):
+        SharedLabels.of([2**70], [2**70])
+
+
+def test_no_shared_label_anywhere_is_told() -> None:
+    codes = [[0, 1], [1, 1]]
+    none = SharedLabels.of(["a", "b"], ["A", "B"])
+    assert NO_ANSWER in evaluate_codes(codes, codes, none, ["AP"]).notes
+    study = study_codes(codes, codes, none, ["AP"])
+    assert study.sentences()[0] == NO_ANSWER
+    assert study.as_json()["notes"].count(NO_ANSWER) == 1
+    alone = SharedLabels.of(["a", "b"])  # each is left out of its own answers
+    assert NO_ANSWER in evaluate_codes(codes, codes, alone, ["AP"]).notes
+    some = SharedLabels.of(["a", "b"], ["A", "b"])
+    assert NO_ANSWER not in evaluate_codes(codes, codes, some, ["AP"]).notes

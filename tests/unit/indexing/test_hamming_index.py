@@ -100,7 +100,7 @@ def test_the_dimension_is_that_of_the_first_codes() -> None:
         ([[1, 1, 1]], InputError, r"2 ids for 1 code; give one id to each"),
         (np.array([[255], [0]], dtype=np.uint8), InputError, r"2? ?code.* bits set beyond the 3"),
         ([["a", "b", "c"], ["d", "e", "f"]], InputError, r"dtype"),
-        ([[np.nan, 1, 1], [1, 1, 1]], InputError, r"other values"),
+        ([[np.nan, 1, 1], [1, 1, 1]], InputError, r"NaN or infinity"),
     ],
 )
 def test_what_is_no_code_is_refused(codes: Any, kind: type[Exception], words: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from visual_search import SharedLabels, evaluate_similarity
+from visual_search.errors import InputError
 from visual_search.evaluation.code_study import CodeStudy, study_codes
 from visual_search.indexing.hashing import fit_hasher
 from visual_search.reports.code_section import code_section, write_code_page
@@ -57,3 +58,8 @@ def test_collapsed_codes_are_told() -> None:
     codes = np.ones((20, 8))
     body = str(code_section({"dead": study_codes(codes, codes, SharedLabels.of(np.arange(20) % 2), ["AP"])}).body)
     assert "exactly that of random retrieval" in body
+
+
+def test_a_section_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="studies: none given"):
+        code_section({})

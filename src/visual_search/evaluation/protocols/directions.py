@@ -28,6 +28,7 @@ from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
 from visual_search.evaluation.text_table import decimals, p_text, text_table
 from visual_search.evaluation.ties import TieRule
+from visual_search.formats.binary_codes import BinaryCodes
 from visual_search.ids import Id, Ids
 
 __all__ = ["Directions", "evaluate_directions", "evaluate_directions_codes", "evaluate_directions_vectors"]
@@ -85,7 +86,7 @@ class Directions:
             ]
             for text in self.there
         ]
-        head = ["", "front -> back", "back -> front", "pooled", "interval", "difference", "interval", "p"]
+        head = ["", "front -> back", "back -> front", "pooled", "interval", "difference by group", "interval", "p"]
         note = agreement_note(self.pooled[text].interval for text in self.there)
         return text_table(head, rows) + ("" if note is None else f"\n{note}")
 
@@ -227,7 +228,10 @@ def evaluate_directions_codes(
 def _asking(split: Split, other: Split, gallery: Any) -> Any:
     """Rows that ask the other way round; items without an answer there are still searched, and ask nothing."""
     rows = split.gallery_ids.rows(other.query_ids)
-    return gallery if len(rows) == len(split.gallery) else np.asarray(gallery)[rows]
+    whole = len(rows) == len(split.gallery)
+    return (
+        gallery if whole else gallery.take(rows) if isinstance(gallery, BinaryCodes) else np.asarray(gallery)[rows]
+    )
 
 
 def _both(split: Split, other: Split, results: tuple[Result, Result], resampling: Resampling | None) -> Directions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from visual_search.counted import counted
 from visual_search.errors import InputError, first_few
 from visual_search.evaluation.folds import split_folds
+from visual_search.evaluation.k_values import checked_k_values
 from visual_search.evaluation.products import Metric
 from visual_search.evaluation.protocols.directions import (
     Directions,
@@ -23,6 +24,7 @@ from visual_search.evaluation.protocols.presets import preset_named
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.ties import TieRule
 from visual_search.formats.arrays import as_matrix, as_numpy
+from visual_search.formats.binary_codes import BinaryCodes
 
 __all__ = ["ImageTextFolds", "ImageTextScores", "evaluate_image_text", "evaluate_image_text_folds"]
 
@@ -109,8 +111,9 @@ def evaluate_image_text(
     image_of_text: Any,
     *,
     codes: bool = False,
+    packed: bool = False,
     metric: Metric = "cosine",
-    k_values: Sequence[int] = K_VALUES,
+    k_values: Iterable[int] = K_VALUES,
     ties: TieRule | None = None,
     resampling: Resampling | None = None,
 ) -> ImageTextScores:
@@ -123,11 +126,13 @@ def evaluate_image_text(
     image_of_text : array-like of int, shape (m,)
         Row of each text's image; texts of an image need not stand together, and an image may have any number.
     codes : bool
-        Whether rows are binary codes, ranked by Hamming distance.
+        Whether rows are binary codes, ranked by Hamming distance; arrays, or `BinaryCodes`.
+    packed : bool
+        Whether the codes have eight bits a byte.
     metric : {"cosine", "ip", "l2"}
         Of vectors.
-    k_values : sequence of int
-        Cut-offs of the hit rates.
+    k_values : iterable of int
+        Cut-offs of the hit rates, each once.
     ties, resampling
         As for `visual_search.evaluate`, and for intervals; an image and its texts are drawn together.
 
@@ -146,13 +151,14 @@ def evaluate_image_text(
     >>> found.r_sum, found.median_ranks
     (200.0, (1.0, 1.0))
     """
-    pictures, sentences = as_matrix(images, what="images"), as_matrix(texts, what="texts")
+    depths = tuple(checked_k_values(k_values))
+    pictures, sentences = _sides(images, texts, codes=codes, packed=packed)
     owner = _owners(image_of_text, len(pictures), len(sentences))
     table = {"image": owner.tolist(), "text": list(range(len(owner)))}
     split = image_text(table, image="image", caption="text")
-    asking = pictures[np.array(list(split.query_ids), dtype=np.int64)]
+    asking = _rows(pictures, np.array(list(split.query_ids), dtype=np.int64))
     preset = preset_named("image-text")
-    measures = preset.measures_at(k_values)
+    measures = preset.measures_at(depths)
     if codes:
         found = evaluate_directions_codes(
             split, asking, sentences, measures, ties=ties, preset=preset, resampling=resampling
@@ -161,17 +167,25 @@ def evaluate_image_text(
         found = evaluate_directions_vectors(
             split, asking, sentences, measures, metric=metric, ties=ties, preset=preset, resampling=resampling
         )
-    return ImageTextScores(found, tuple(k_values))
+    return ImageTextScores(found, depths)
 
 
 def evaluate_image_text_folds(
-    images: Any, texts: Any, image_of_text: Any, *, folds: int = 5, seed: int = 0, **options: Any
+    images: Any,
+    texts: Any,
+    image_of_text: Any,
+    *,
+    codes: bool = False,
+    packed: bool = False,
+    folds: int = 5,
+    seed: int = 0,
+    **options: Any,
 ) -> ImageTextFolds:
     """Measure parts of a test set, each image with its texts in one part, and each part a gallery of its own.
 
     Parameters
     ----------
-    images, texts, image_of_text
+    images, texts, image_of_text, codes, packed
         As for `evaluate_image_text`.
     folds : int
         How many parts.
@@ -186,14 +200,33 @@ def evaluate_image_text_folds(
     >>> evaluate_image_text_folds(vectors, vectors, range(10), folds=2).r_sum
     600.0
     """
-    pictures, sentences = as_matrix(images, what="images"), as_matrix(texts, what="texts")
+    pictures, sentences = _sides(images, texts, codes=codes, packed=packed)
+    if "k_values" in options:
+        options["k_values"] = checked_k_values(options["k_values"])
     owner = _owners(image_of_text, len(pictures), len(sentences))
     made = []
     for fold in split_folds(range(len(pictures)), folds, seed):
         chosen = np.flatnonzero(np.isin(owner, fold.test))
         rows = np.searchsorted(fold.test, owner[chosen])
-        made.append(evaluate_image_text(pictures[fold.test], sentences[chosen], rows, **options))
+        parts = _rows(pictures, fold.test), _rows(sentences, chosen)
+        made.append(evaluate_image_text(*parts, rows, codes=codes, **options))
     return ImageTextFolds(tuple(made))
+
+
+Side: TypeAlias = "AnyArray | BinaryCodes"
+
+
+def _sides(images: Any, texts: Any, *, codes: bool, packed: bool) -> tuple[Side, Side]:
+    """Both as vectors, or as codes."""
+    if codes:
+        return BinaryCodes.both(images, texts, packed=packed, whats=("images", "texts"))
+    if packed or isinstance(images, BinaryCodes) or isinstance(texts, BinaryCodes):
+        raise InputError("images, texts: binary codes; say codes=True to rank them by Hamming distance")
+    return as_matrix(images, what="images"), as_matrix(texts, what="texts")
+
+
+def _rows(side: Side, rows: npt.NDArray[np.int64]) -> Side:
+    return side.take(rows) if isinstance(side, BinaryCodes) else side[rows]
 
 
 def _owners(image_of_text: Any, images: int, texts: int) -> npt.NDArray[np.int64]:

@@ -77,6 +77,7 @@ def test_the_asymmetry_is_that_of_the_means_and_pairs_scenes(split: Split) -> No
     assert told.queries == 12
     assert told.wins + told.losses + told.ties == 12
     assert "front -> back" in found.summary()
+    assert "difference by group" in found.summary()
     # So few scenes differ that every flip of their signs is counted, the one that was seen aside.
     assert found.as_json()["asymmetry"]["HitRate@1"]["flips"] == 2 ** (told.wins + told.losses) - 1
 

@@ -7,6 +7,7 @@ import pytest
 
 from visual_search.errors import InputError
 from visual_search.evaluation.protocols.image_text_scores import evaluate_image_text, evaluate_image_text_folds
+from visual_search.formats.binary_codes import BinaryCodes
 
 Array = np.ndarray[Any, Any]
 
@@ -75,3 +76,29 @@ def test_folds_have_galleries_of_their_own() -> None:
 def test_refusals(owner: list[int], words: str) -> None:
     with pytest.raises(InputError, match=words):
         evaluate_image_text(np.eye(2), np.eye(2), owner)
+
+
+def test_codes_in_every_form_give_the_same() -> None:
+    images, texts, owner = made(bits=True)
+    wanted = evaluate_image_text(images, texts, owner, codes=True).r_sum
+    folded = evaluate_image_text_folds(images, texts, owner, codes=True, folds=3).r_sum
+    ready = BinaryCodes.of(images), BinaryCodes.of(texts)
+    octets = ready[0].packed(), ready[1].packed()
+    assert evaluate_image_text(*ready, owner, codes=True).r_sum == wanted
+    assert evaluate_image_text(*octets, owner, codes=True, packed=True).r_sum == wanted
+    assert evaluate_image_text_folds(*ready, owner, codes=True, folds=3).r_sum == folded
+    assert evaluate_image_text_folds(*octets, owner, codes=True, packed=True, folds=3).r_sum == folded
+    with pytest.raises(InputError, match="say codes=True"):
+        evaluate_image_text(*ready, owner)
+    with pytest.raises(InputError, match="texts: 0 and 1, where the other side"):
+        evaluate_image_text(images, np.maximum(texts, 0), owner, codes=True)
+
+
+def test_depths_may_come_one_by_one_and_each_once() -> None:
+    images, texts, owner = made()
+    wanted = evaluate_image_text(images, texts, owner, k_values=[1, 5]).r_sum
+    assert evaluate_image_text(images, texts, owner, k_values=(k for k in (1, 5))).r_sum == wanted
+    folds = evaluate_image_text_folds(images, texts, owner, folds=2, k_values=(k for k in (1, 5)))
+    assert [fold.k_values for fold in folds.folds] == [(1, 5)] * 2
+    with pytest.raises(InputError, match="1 given more than once"):
+        evaluate_image_text(images, texts, owner, k_values=[1, 1])
