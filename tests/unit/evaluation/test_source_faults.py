@@ -173,7 +173,7 @@ VECTORS = np.ones((1, 2))
     [
         (np.ones((0, 2)), {0: {0: 1}}, {}, "none came"),
         (5, {0: {0: 1}}, {}, "shape"),
-        (None, {0: {0: 1}}, {}, "NoneType"),
+        (None, {0: {0: 1}}, {}, "None; an array is needed"),
         ((row for row in [[1.0, 2.0]]), {0: {0: 1}}, {}, "generator"),
         (VECTORS, {0: {0: 1}}, {"block": 1.5}, "block=1.5"),
         (VECTORS, SharedLabels.of([1], [1]), {}, "SharedLabels"),
@@ -189,5 +189,5 @@ def test_right_answers_in_a_dictionary() -> None:
     assert evaluate_codes([[1, 0]], [[1, 0]], {0: {0: 1}}, ["AP"])["AP"].mean == 1
     with pytest.raises(InputError, match="none came"):
         evaluate_codes(np.zeros((0, 2)), [[1, 0]], {0: {0: 1}}, ["AP"])
-    with pytest.raises(InputError, match="NoneType"):
+    with pytest.raises(InputError, match="None; an array is needed"):
         evaluate_codes(None, [[1, 0]], {0: {0: 1}}, ["AP"])
