@@ -14,6 +14,7 @@ from visual_search.ids import Id
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
 __all__ = ["STATES", "queries_table", "ranking_table", "read_table", "write_table"]
 
@@ -150,8 +151,10 @@ def write_table(path: Path, table: pa.Table) -> None:
     pq.write_table(table, path, compression="zstd", row_group_size=1 << 18)
 
 
-def read_table(path: Path, kind: str, *, queries: Iterable[Id] | None = None) -> pa.Table:
-    """Read Parquet, all of it or the rows of some queries.
+def read_table(
+    path: Path, kind: str, *, queries: Iterable[Id] | None = None, rows: pc.Expression | None = None
+) -> pa.Table:
+    """Read Parquet, all of it, or the rows of some queries, or those for which an expression holds.
 
     Raises
     ------
@@ -165,7 +168,7 @@ def read_table(path: Path, kind: str, *, queries: Iterable[Id] | None = None) ->
     try:
         schema = pq.read_schema(path)
         _check_schema(schema, kind, path.name)
-        chosen = None
+        chosen = rows
         if queries is not None:
             chosen = pc.field("query").isin(pa.array(list(queries), type=schema.field("query").type))
         table = pq.read_table(path, partitioning=None, filters=chosen)

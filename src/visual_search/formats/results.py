@@ -28,6 +28,7 @@ from visual_search.formats.companions import remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.image_places import checked_places, read_places, write_places
 from visual_search.formats.plain_json import check_regular, read_plain_json
+from visual_search.formats.ranking_heads import RankingHeads, read_heads
 from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
 from visual_search.ids import Id
@@ -99,6 +100,16 @@ class StoredResult:
             No ranking file is named, it is gone, it is not the one this record was written with, or it is damaged.
         """
         return read_table(self._checked("ranking"), "ranking", queries=queries)
+
+    def heads(self, shown: int) -> RankingHeads:
+        """The first ``shown`` items of every list, and the first relevant one behind them.
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        """
+        return read_heads(self._checked("ranking"), shown)
 
     def queries(self) -> pa.Table:
         """One row a query: query, group, category, num_relevant, and a float64 column a measure (null: undefined).

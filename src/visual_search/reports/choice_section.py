@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from visual_search.evaluation.text_table import decimals
 from visual_search.reports.front_panel import front_panel, ladder_roles
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.rendering import render_part
 from visual_search.tuning.choice import Candidate, Choice
 from visual_search.tuning.pareto import pareto_front
@@ -45,6 +45,7 @@ def choice_section(
     chosen = choice.chosen
     body = render_part(
         "choice_section.html.j2",
+        anchor=anchor,
         choice=choice,
         lines=choice.words().split("\n"),
         figures=_figures(choice, sweep, anchor),

@@ -14,7 +14,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation.code_study import CodeStudy
 from visual_search.evaluation.result import Result
 from visual_search.reports.figures import Curve, curve_figure
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.rendering import render_part
 from visual_search.reports.section_page import write_section_page
 from visual_search.reports.wording import value

@@ -13,7 +13,7 @@ from visual_search.leaks.impact import LeakImpact
 from visual_search.leaks.leak_report import LeakGroup, LeakPair, LeakReport
 from visual_search.leaks.picture_pairs import KIND_WORDS
 from visual_search.leaks.report_words import counted
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.pictures import Album, Picture
 from visual_search.reports.rendering import render_page, render_part
 from visual_search.reports.wording import counted as grouped
@@ -99,7 +99,7 @@ def leaks_section(
 ) -> Section:
     """Make the same a section for :func:`visual_search.reports.page.write_report`."""
     album = Album(longest=128, max_bytes=_ROOM, name=f"{anchor}-picture")
-    body = render_part("leaks_section.html.j2", album=album, **_values(report, impact, notes, album))
+    body = render_part("leaks_section.html.j2", anchor=anchor, album=album, **_values(report, impact, notes, album))
     return Section(anchor, title, body)
 
 

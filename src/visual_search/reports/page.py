@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from markupsafe import Markup
 
 from visual_search.errors import InputError, Problems
 from visual_search.formats.atomic import write_text
 from visual_search.formats.results import StoredResult
 from visual_search.reports.comparisons import comparisons_from
 from visual_search.reports.definitions import definitions_of
+from visual_search.reports.ledger_tables import ledger_tables
+from visual_search.reports.page_section import Section
 from visual_search.reports.pictures import Album
 from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.protocol_part import ProtocolPart, choose_cases, protocol_part, series_roles
-from visual_search.reports.provenance import provenance, rules_of
+from visual_search.reports.provenance import fingerprints_of, provenance, rules_of
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.rendering import render_page
 from visual_search.reports.systems import load_systems, read_all
@@ -27,7 +26,9 @@ from visual_search.reports.wording import counted, plural
 
 __all__ = ["Section", "write_report"]
 
-_OWN_ANCHORS = re.compile(r"main|remarks|definitions?|origin|differences|(protocol|picture|sign|definition)-.*")
+_OWN_ANCHORS = re.compile(
+    r"main|remarks|definitions?|ledger|origin|differences|(protocol|picture|sign|definition|name)-.*"
+)
 _FOOTNOTES = (
     "Below a value stands its interval, where one was computed; “Where the numbers come from” says how.",
     "Random order: the exact expectation when the gallery is shuffled.",
@@ -35,25 +36,6 @@ _FOOTNOTES = (
     "R: how many right answers a query has. k: how many results are looked at.",
     "mAP and MRR are the means over queries of average precision (AP) and reciprocal rank (RR).",
 )
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page that another room brings: a sweep, leaks, attribution.
-
-    Parameters
-    ----------
-    anchor : str
-        Its id on the page: small letters, digits and hyphens, beginning with a letter.
-    title : str
-        Its heading, also its entry in the contents.
-    body : Markup
-        HTML that escaped what it shows; scripts and style attributes are blocked by the page's policy.
-    """
-
-    anchor: str
-    title: str
-    body: Markup
 
 
 def write_report(
@@ -142,6 +124,8 @@ def write_report(
         definition_list=list({one.number: one for one in definitions.values()}.values()),
         rules=rules_of(groups),
         footnotes=_footnotes(groups),
+        ledgers=ledger_tables(groups),
+        prints=fingerprints_of(groups),
         shown_note=_shown_note(cases, shown),
         origin=provenance,
         credit=credit,
