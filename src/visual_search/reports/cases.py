@@ -56,12 +56,12 @@ class RankMove:
 
     @property
     def words(self) -> str:
-        """In a few words: ``from 7``, ``to 3``, ``same``, ``new``, ``gone``."""
+        """In a few words: ``from 7``, ``to 3``, ``same``, ``new``, ``gone``; ``from >10`` where only so much is known."""
         if self.sign == "same":
             return "same"
         if self.other is None:
             if self.beyond is not None:
-                return f"from beyond {self.beyond}" if self.is_second else f"to beyond {self.beyond}"
+                return f"from >{self.beyond}" if self.is_second else f"to >{self.beyond}"
             return "new" if self.is_second else "gone"
         return f"from {self.other:,}" if self.is_second else f"to {self.other:,}"
 

@@ -148,7 +148,12 @@ def directions_record_section(
     shown = [(name, found, False) for name, found in systems.items()]
     if value["random"]:
         shown.append(("random order", value["random"], True))
-    intervals = [m["interval"] for way in systems.values() for m in (way["pooled"]["measures"] or {}).values()]
+    intervals = [
+        measured["interval"]
+        for ways in systems.values()
+        for way in ("pooled", "there", "back")
+        for measured in (ways[way]["measures"] or {}).values()
+    ]
     known = [found["groups"] for found in intervals if found and found.get("groups")]
     tables = [
         (text, _marked([_row(name, found, text, chance) for name, found, chance in shown]))

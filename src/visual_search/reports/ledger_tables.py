@@ -48,8 +48,11 @@ def ledger_table(names: Sequence[str], ledger: Mapping[str, Any]) -> LedgerTable
     files = [(str(one.get("id")), str(one.get("reason"))) for one in ledger.get("left_out_files") or () if one]
     return LedgerTable(
         tuple(names),
-        *(int(ledger.get(key) or 0) for key in ("used", "changed", "left_out")),
-        *(_counts(ledger.get(key)) for key in ("changes", "reasons")),
+        int(ledger.get("used") or 0),
+        int(ledger.get("changed") or 0),
+        int(ledger.get("left_out") or 0),
+        _counts(ledger.get("changes")),
+        _counts(ledger.get("reasons")),
         tuple(files[:_SHOWN]),
     )
 

@@ -108,7 +108,8 @@ class Fingerprints:
 
 def fingerprints_of(groups: Sequence[ProtocolGroup]) -> Fingerprints:
     """What stands at the foot of a page: which data each result is of, and what made it."""
-    rows, versions = [], {}
+    rows: list[PrintRow] = []
+    versions: dict[str, None] = {}
     for group in groups:
         for system in group.systems:
             given = system.record.get("fingerprints") or {}

@@ -86,5 +86,10 @@ def _environment() -> Environment:
         "breakable": breakable,
         "named": _named,
     }
-    environment.globals |= {"plural": wording.plural, "swatch": swatch, "version": version("visual-search")}
+    environment.globals |= {
+        "plural": wording.plural,
+        "swatch": swatch,
+        "version": version("visual-search"),
+        "picture_root": "",
+    }
     return environment
