@@ -21,6 +21,7 @@ __all__ = [
     "filled",
     "is_value",
     "needing",
+    "whole",
 ]
 
 #: A test with its words; a list of one shape; or an object of shapes, where other keys may stand as well.
@@ -72,12 +73,20 @@ class _Needing(dict[str, Any]):
     """An object that, unless it is empty, has all of these keys."""
 
     needed: tuple[str, ...] = ()
+    even_empty = False
 
 
 def needing(*keys: str, **shape: Shape) -> _Needing:
     """An object that, unless it is empty, has all of these keys."""
     made = _Needing(shape)
     made.needed = keys
+    return made
+
+
+def whole(*keys: str, **shape: Shape) -> _Needing:
+    """An object that always has all of these keys; all of the shape's where none is named."""
+    made = needing(*(keys or shape), **shape)
+    made.even_empty = True
     return made
 
 
@@ -132,7 +141,7 @@ def _check_object(value: Any, shape: Any, place: str, problems: Problems) -> Non
     if not isinstance(value, dict):
         problems.add(f"{place}: an object or null is needed; got {type(value).__name__}")
         return
-    needed = shape.needed if isinstance(shape, _Needing) and value else ()
+    needed = shape.needed if isinstance(shape, _Needing) and (value or shape.even_empty) else ()
     for key in needed:
         if key not in value:
             problems.add(f"{place}.{key}: needed where {place} is given")

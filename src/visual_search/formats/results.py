@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 from visual_search.formats.atomic import write_text
-from visual_search.formats.companions import remove_companions, write_companion
+from visual_search.formats.companions import LONGEST_NAME, remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.image_places import checked_places, read_places, write_places
 from visual_search.formats.plain_json import check_regular, read_plain_json
@@ -252,10 +252,15 @@ def check_result_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, or a file
-        that is there and is no result.
+        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, a name
+        that is too long, or a file that is there and is no result.
     """
     target = Path(path)
+    if (size := len(os.fsencode(target.name))) > LONGEST_NAME:
+        raise InputError(
+            f"output: a name of {size} bytes, {target.name[:40]!r}...; file systems take {LONGEST_NAME}: give a "
+            "shorter one"
+        )
     if target.is_dir():
         raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
     if target.suffix != ".json":

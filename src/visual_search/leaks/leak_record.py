@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from visual_search.errors import FileFormatError, InputError, Problems
-from visual_search.formats.json_shapes import COUNT, FLAG, ID, NUMBER, TEXT, Each, There, check_shape
+from visual_search.formats.json_shapes import COUNT, FLAG, ID, NUMBER, TEXT, Each, There, check_shape, filled, whole
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
 from visual_search.leaks.leak_report import LeakGroup, LeakPair, LeakReport, LeakSide, RoleCounts
@@ -21,29 +21,29 @@ __all__ = ["LEAKS_FORMAT", "read_leak_record"]
 LEAKS_FORMAT = "visual-search leaks"
 _VERSION = 1
 
-_SIDE = There({"role": There(TEXT), "id": There(ID), "path": TEXT, "member": TEXT})
-_PAIR = {
-    "kind": There(TEXT),
-    "first": _SIDE,
-    "second": _SIDE,
-    "group": There(COUNT),
-    "bits64": COUNT,
-    "bits256": COUNT,
-    "detail": NUMBER,
-    "cosine": NUMBER,
-}
-_GROUP = {"number": There(COUNT), "pictures": There(COUNT), "items": There(COUNT), "complete": There(FLAG)}
+_SIDE = There(whole("role", "id", role=There(TEXT), id=There(ID), path=TEXT, member=TEXT))
+_PAIR = whole(
+    *("kind", "first", "second", "group"),
+    kind=There(TEXT),
+    first=_SIDE,
+    second=_SIDE,
+    group=There(COUNT),
+    bits64=COUNT,
+    bits256=COUNT,
+    detail=NUMBER,
+    cosine=NUMBER,
+)
+_GROUP = whole(number=There(COUNT), pictures=There(COUNT), items=There(COUNT), complete=There(FLAG))
 _ROLE = {"name": There(TEXT), **dict.fromkeys(("pictures", "left_out", "plain", "flagged"), There(COUNT))}
+_UNIT = whole("kind", "counts", kind=There(TEXT), group=TEXT, view=TEXT, counts=There(Each(There(COUNT))))
 _SHAPE = {
-    "roles": There([There({**_ROLE, "ledger": There({"reasons": Each(There(COUNT))})})]),
+    "roles": There([There(whole(**_ROLE, ledger=There({"reasons": Each(There(COUNT))})))]),
     "thresholds": There(Each(NUMBER)),
     "mirrored": There(FLAG),
     "within": There(FLAG),
     "pairs_by_kind": There(Each(There(COUNT))),
     "groups": There([There(_GROUP)]),
-    "shared": There(
-        [There({"kind": There(TEXT), "group": TEXT, "view": TEXT, "counts": There(Each(There(COUNT)))})]
-    ),
+    "shared": There([There(_UNIT)]),
     "flagged": There(Each(There([There(ID)]))),
     "pairs": There([There(_PAIR)]),
 }
@@ -76,7 +76,7 @@ def read_leak_record(value: Any, subject: str) -> LeakReport:
     check_shape(dict(value), _SHAPE, subject, problems)
     problems.raise_if_any(FileFormatError)
     try:
-        return _report(value)
+        return _report(filled(dict(value), _SHAPE))
     except (InputError, KeyError, TypeError) as problem:
         raise FileFormatError(f"{subject}: not a whole leak report ({problem})") from problem
 

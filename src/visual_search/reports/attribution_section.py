@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from visual_search.errors import FileFormatError
-from visual_search.formats.json_shapes import COUNT, ID, NUMBER, TEXT, There
+from visual_search.formats.json_shapes import COUNT, ID, NUMBER, TEXT, There, whole
 from visual_search.formats.result_extensions import INTERVAL
 from visual_search.reports.page_section import Section, checked
 from visual_search.reports.rendering import render_part
@@ -14,13 +13,15 @@ from visual_search.tuning.attributed_loss import IndexAttribution
 
 __all__ = ["attribution_section"]
 
-_ROW = {
-    **dict.fromkeys(("exact", "index", "representation_loss", "index_loss", "overlap"), NUMBER),
-    "k": There(COUNT),
-    "index_loss_interval": INTERVAL,
-    "exact_right_index_wrong": There([ID]),
-    "index_right_exact_wrong": There([ID]),
-}
+_NUMBERS = ("exact", "index", "representation_loss", "index_loss", "overlap")
+_ROW = whole(
+    *("k", *_NUMBERS),
+    **dict.fromkeys(_NUMBERS, NUMBER),
+    k=There(COUNT),
+    index_loss_interval=INTERVAL,
+    exact_right_index_wrong=There([ID]),
+    index_right_exact_wrong=There([ID]),
+)
 _SHAPE = {
     "index": There(TEXT),
     "num_queries": There(COUNT),
@@ -61,9 +62,5 @@ def attribution_section(
     """
     given = attribution.as_json() if isinstance(attribution, IndexAttribution) else attribution
     value = checked(given, _SHAPE, "attribution", needed=("index", "num_queries", "rows", "validity"))
-    for row in value["rows"]:
-        absent = {"k", "exact", "index", "index_loss", "overlap", "representation_loss"} - row.keys()
-        if absent:
-            raise FileFormatError(f"attribution: a row lacks {', '.join(sorted(absent))}")
     body = render_part("attribution_section.html.j2", anchor=anchor, attribution=value)
     return Section(anchor, title, body)

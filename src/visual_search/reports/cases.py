@@ -56,7 +56,7 @@ class RankMove:
 
     @property
     def words(self) -> str:
-        """In a few words: ``from 7``, ``to 3``, ``same``, ``new``, ``gone``; ``from >10`` where only so much is known."""
+        """In a few words: ``from 7``, ``to 3``, ``same``, ``new``, ``gone``; ``from >10`` where no more is known."""
         if self.sign == "same":
             return "same"
         if self.other is None:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from visual_search.errors import FileFormatError, UnknownNameError
 from visual_search.evaluation.text_table import decimals
-from visual_search.formats.json_shapes import COUNT, NUMBER, TEXT, There
+from visual_search.formats.json_shapes import COUNT, NUMBER, TEXT, There, whole
 from visual_search.reports.front_panel import front_panel, ladder_roles
 from visual_search.reports.page_section import Section, checked
 from visual_search.reports.rendering import render_part
@@ -21,7 +21,7 @@ from visual_search.tuning.sweep_record import Sweep, cost_in_words
 
 __all__ = ["choice_record_section", "choice_section", "is_chosen_from", "sweep_section"]
 
-_CANDIDATE = {"setting": There(TEXT), "status": There(TEXT), "mean": NUMBER, "bound": NUMBER, "cost": NUMBER}
+_CANDIDATE = whole(setting=There(TEXT), status=There(TEXT), mean=NUMBER, bound=NUMBER, cost=NUMBER)
 _SHAPE = {
     "measure": There(TEXT),
     "target": There(NUMBER),

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from visual_search.errors import FileFormatError, InputError, Problems
 from visual_search.evaluation.code_study import CodeStudy
 from visual_search.evaluation.result import Result
-from visual_search.formats.json_shapes import COUNT, NUMBER, TEXT, Each, There
+from visual_search.formats.json_shapes import COUNT, NUMBER, TEXT, Each, There, whole
 from visual_search.reports.figures import Curve, curve_figure
 from visual_search.reports.page_section import Section, checked
 from visual_search.reports.rendering import render_part
@@ -27,7 +27,7 @@ __all__ = ["code_section", "codes_record_section", "write_code_page"]
 _RANKS = np.array([1, 3, 10, 30, 100, 1000, 10_000, 100_000, 1_000_000])
 _MOST = 8  # lines of a figure
 _LINE = There([NUMBER])
-_ROW = {"measure": There(TEXT), "rules": TEXT, **dict.fromkeys(("expected", "worst", "best", "chance"), NUMBER)}
+_ROW = whole("measure", measure=There(TEXT), rules=TEXT, expected=NUMBER, worst=NUMBER, best=NUMBER, chance=NUMBER)
 _RADIUS_LINES = ("macro_precision", "micro_precision", "macro_recall", "micro_recall", "empty_balls")
 _STUDY = {
     "bits": There(COUNT),

@@ -142,8 +142,9 @@ def directions_record_section(
     value = checked({"systems": {label: dict(record)}} if one else record, _SHAPE, title, needed=("systems",))
     systems = value["systems"]
     first = next(iter(systems.values()), None)
-    if first is None or any(way[part] is None for way in systems.values() for part in ("there", "back", "pooled")):
-        raise FileFormatError(f"{title}: there, back and pooled are needed of at least one system")
+    ways = [found[way] for found in systems.values() for way in ("there", "back", "pooled")]
+    if first is None or any(way is None or way["measures"] is None for way in ways):
+        raise FileFormatError(f"{title}: there, back and pooled are needed, with measures, of at least one system")
     split = value["split"] or first["there"]["protocol"] or {"words": None, "proof": None}
     shown = [(name, found, False) for name, found in systems.items()]
     if value["random"]:
@@ -152,7 +153,7 @@ def directions_record_section(
         measured["interval"]
         for ways in systems.values()
         for way in ("pooled", "there", "back")
-        for measured in (ways[way]["measures"] or {}).values()
+        for measured in ways[way]["measures"].values()
     ]
     known = [found["groups"] for found in intervals if found and found.get("groups")]
     tables = [
