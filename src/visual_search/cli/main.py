@@ -57,6 +57,7 @@ VERBS = {
     "choose": ("choose", "the cheapest setting of a sweep that reaches a target with confidence"),
     "codes": ("codes", "binary codes, or embeddings hashed here, by the labels their items share"),
     "report": ("report", "one HTML page from result files"),
+    "serve": ("serve", "look through indexes and results in a browser"),
 }
 
 
