@@ -7,7 +7,7 @@ and pyarrow speak, so that none of them is imported here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -121,6 +121,20 @@ class ColumnTable:
             raise InputError(f"{self._what}: column {name!r} has type {kind}; numbers are needed")
         values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
         return values
+
+    def plain(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Columns as lists of Python values, with None where a cell is empty.
+
+        Raises
+        ------
+        InputError
+            No such column.
+        """
+        absent = [name for name in names if name not in self]
+        if absent:
+            there = ", ".join(map(repr, self._table.column_names))
+            raise InputError(f"{self._what}: no column {first_few(absent)}; there are {there}")
+        return {name: _decoded(self._table.column(name)).to_pylist() for name in names}
 
     def flags(self, name: str) -> npt.NDArray[np.bool_]:
         """A column of true and false, or of 0 and 1, as bool of shape (rows,)."""
