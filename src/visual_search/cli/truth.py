@@ -16,6 +16,7 @@ SUMMARY = (
 EXAMPLE = """\
   visual-search truth build gallery.npy queries.npy --k 100 --metric cosine -o truth.npz
   visual-search truth build faces.index queries.npy --k 10 -o truth.npz
+  visual-search truth build gallery.npy queries.npy --allowed filters.json -o filtered.npz
   visual-search truth build base.fbin queries.fbin --adopt groundtruth.ibin --metric l2 -o truth.npz
   visual-search truth verify truth.npz gallery.npy queries.npy --recompute 20
   visual-search truth info truth.npz"""
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     build.add_argument("gallery", metavar="GALLERY", help=_VECTORS)
     build.add_argument("queries", metavar="QUERIES", nargs="+", help="one set of queries, or several")
     build.add_argument("-o", "--out", required=True, metavar="FILE", help="the file; a folder for several sets")
-    build.add_argument("--k", type=int, default=None, help="neighbours of each query; 100 where left out")
+    build.add_argument("-k", "--k", type=int, default=None, help="neighbours of each query; 100 where left out")
     build.add_argument(
         "--metric",
         default=None,
@@ -41,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample", type=int, default=None, metavar="N", help="look only among N items drawn at random"
     )
     build.add_argument("--seed", type=int, default=0, help="of the sample")
+    build.add_argument(
+        "--allowed",
+        metavar="FILE",
+        help="which items each query may find: JSON of query id to item ids, or npy of bool (queries, gallery)",
+    )
     build.add_argument("--memory", default="1GB", metavar="SIZE", help="for blocks of the gallery, as 512MB or 2GB")
     build.add_argument(
         "--checkpoint", metavar="DIR", help="where a killed search goes on from; beside the output where left out"
@@ -96,8 +102,8 @@ def _build(arguments: argparse.Namespace) -> int:
 
     refuse_overwriting({"--out": arguments.out}, [arguments.adopt])  # other files are refused where they are met
     if arguments.adopt:
-        if len(arguments.queries) > 1 or arguments.sample is not None:
-            raise InputError("--adopt: takes one set of queries and no --sample")
+        if len(arguments.queries) > 1 or arguments.sample is not None or arguments.allowed:
+            raise InputError("--adopt: takes one set of queries and neither --sample nor --allowed")
         built = [
             adopt_truth(
                 arguments.adopt,
@@ -121,6 +127,7 @@ def _build(arguments: argparse.Namespace) -> int:
             k=100 if arguments.k is None else arguments.k,
             metric=arguments.metric,
             sample=None if arguments.sample is None else GallerySample(arguments.sample, arguments.seed),
+            allowed=arguments.allowed,
             memory_bytes=byte_count(arguments.memory, "--memory"),
             checkpoint=arguments.checkpoint,
             bar=_bar(arguments),

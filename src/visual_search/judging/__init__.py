@@ -1,1 +1,1 @@
-"""Judging: people's marks of what answers a query -> relevance, with who marked what."""
+"""People's marks: who judged what, how far they agree, and what that does to a score."""
