@@ -165,7 +165,6 @@ class ColumnTable:
         values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
         return values
 
-<<<<<<< HEAD
     def plain(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """Columns as lists of Python values, with None where a cell is empty.
 
@@ -179,13 +178,12 @@ class ColumnTable:
             there = ", ".join(map(repr, self._table.column_names))
             raise InputError(f"{self._what}: no column {first_few(absent)}; there are {there}")
         return {name: _decoded(self._table.column(name)).to_pylist() for name in names}
-=======
+
     def _check_numeric(self, name: str, kind: Any) -> None:
         import pyarrow as pa
 
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
             raise InputError(f"{self._what}: column {name!r} has type {kind}; numbers are needed")
->>>>>>> main
 
     def flags(self, name: str) -> npt.NDArray[np.bool_]:
         """A column of true and false, or of 0 and 1, as bool of shape (rows,)."""

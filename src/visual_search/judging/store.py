@@ -301,7 +301,8 @@ class JudgementStore:
         Returns
         -------
         dict of list
-            ``number, key, query, item, judge, role, time, grade, reason, seconds, note, replaces, undo``.
+            ``number, key, query, item, judge, adjudicated, time, grade, reason, seconds, note, replaces, undo``;
+            `JudgementTable` takes them too.
         """
         wanted = set(roles)
         kept = [one for one in self.standing() if one.role in wanted and not (graded and one.grade is None)]
