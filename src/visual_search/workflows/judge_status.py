@@ -33,7 +33,7 @@ class JudgingStatus:
         pairs = counted(done.pairs, "pair", "pairs")
         lines = [
             f"{done.judged:,} of {pairs} judged; {done.given:,} of {done.wanted:,} judgements wanted, {share}",
-            f"wanted per pair: {task.wanted}; of {task.overlap:.0%} of them: {task.overlap_wanted}; order: {task.order}",
+            f"wanted per pair: {task.wanted}, of {task.overlap:.0%} of them {task.overlap_wanted}; order: {task.order}",
         ]
         if done.judges:
             rows = [
