@@ -13,8 +13,14 @@ from visual_search.formats.fingerprint import fingerprint_file
 __all__ = ["LONGEST_NAME", "remove_companions", "write_companion"]
 
 LONGEST_NAME = 255  # bytes that every usual file system takes
-_LONGEST_STEM = LONGEST_NAME - len(".ranking.0123456789ab.parquet")
-_ENDINGS = {"ranking": "parquet", "queries": "parquet", "items": "json"}
+_ENDINGS = {
+    "ranking": "parquet",
+    "queries": "parquet",
+    "items": "json",
+    "pairs": "parquet",
+    "pictures": "parquet",
+}
+_LONGEST_STEM = LONGEST_NAME - max(len(f".{kind}.0123456789ab.{end}") for kind, end in _ENDINGS.items())
 
 
 def write_companion(record: Path, kind: str, write: Callable[[Path], object]) -> tuple[str, str]:
@@ -24,7 +30,7 @@ def write_companion(record: Path, kind: str, write: Callable[[Path], object]) ->
     ----------
     record : Path
         The JSON record beside which the file goes.
-    kind : {"ranking", "queries", "items"}
+    kind : {"ranking", "queries", "items", "pairs", "pictures"}
     write : callable
         Writes the file at the path that it is given.
 

@@ -64,6 +64,7 @@ _SHAPES: dict[str, Any] = {
     "index": {"engine": TEXT, "metric": TEXT, "items": COUNT, "settings": Each(ANY)},
     "ledger": _LEDGER,
     "fingerprints": Each(TEXT),
+    "longest_list": COUNT,
     "versions": Each(ANY),
     "machine": Each(ANY),
     "seeds": Each(ANY),

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2 import BaseLoader, Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
@@ -17,7 +17,7 @@ from visual_search.reports import wording
 from visual_search.reports.long_names import LongNames, breakable
 from visual_search.reports.page_drawing import swatch
 
-__all__ = ["page_style", "render_page", "render_part"]
+__all__ = ["page_environment", "page_style", "render_page", "render_part"]
 
 
 def render_page(template: str, **values: Any) -> str:
@@ -48,8 +48,9 @@ def render_part(template: str, *, anchor: str, **values: Any) -> Markup:
 
 @cache
 def page_style() -> str:
-    """The style sheet of every page."""
-    return files("visual_search.reports").joinpath("templates", "style.css").read_text("utf-8")
+    """The style sheet of every page, served or mailed: the tokens (colours, fonts), then what they are put on."""
+    templates = files("visual_search.reports").joinpath("templates")
+    return "\n".join(templates.joinpath(name).read_text("utf-8") for name in ("tokens.css", "style.css"))
 
 
 @pass_context
@@ -64,8 +65,13 @@ def _shown(what: Any) -> Any:
 
 @cache
 def _environment() -> Environment:
+    return page_environment(PackageLoader("visual_search.reports"))
+
+
+def page_environment(loader: BaseLoader) -> Environment:
+    """Templates that escape what they show, refuse what is not defined, and write numbers and ids as reports do."""
     environment = Environment(
-        loader=PackageLoader("visual_search.reports"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
