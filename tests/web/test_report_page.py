@@ -217,7 +217,7 @@ class TestLayout:
                 return [panel.clientWidth + 17 - box.clientWidth, box.scrollWidth + 1 - table.offsetWidth];
             })"""
         )
-        assert len(boxes) == 6
+        assert len(boxes) == 7
         assert min(slack for pair in boxes for slack in pair) >= 0
 
     def test_ids_wrap_where_their_parts_meet(
