@@ -179,10 +179,11 @@ class JudgementTable:
         if unclear.size:
             rows = order[unclear]
             named = [(self.judges[int(self.judge[row])], *self.pair_name(int(self.pair[row]))) for row in rows[:5]]
+            pairs = counted(len(unclear), "pair was", "pairs were")
             raise DuplicateIdError(
-                f"judgements: {counted(len(unclear), 'pair was', 'pairs were')} marked more than once by one judge, or "
-                f"adjudicated more than once, with no later time to say which holds, first (judge, query, item): {first_few(named)}; keep one "
-                "row, or give a column of times"
+                f"judgements: {pairs} marked more than once by one judge, or adjudicated more than once, with no later "
+                f"time to say which holds, first (judge, query, item): {first_few(named)}; keep one row, or give a "
+                "column of times"
             )
         last = np.append(~same, True)
         kept = self.take(np.sort(order[last]))
