@@ -70,9 +70,8 @@ class JudgeDraws:
         float64 array of shape (graded pairs,)
             Pairs go by query, then item. A pair of which no judge was drawn, or that was adjudicated, keeps its grade.
         """
-        counts = np.bincount(
-            self._cell, weights=weights[self._judge], minlength=self._pairs * len(self._scale)
-        ).reshape(self._pairs, len(self._scale))
+        drawn = np.bincount(self._cell, weights=weights[self._judge], minlength=self._pairs * len(self._scale))
+        counts: FloatArray = drawn.reshape(self._pairs, len(self._scale)).astype(np.float64)
         made = rule_grades(counts, self._scale, self._rule)
         kept = self._fixed | np.isnan(made)
         grades: FloatArray = np.where(kept, self._base, made)[self._graded]

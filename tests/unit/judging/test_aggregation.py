@@ -87,3 +87,9 @@ def test_the_effect_of_a_rule_is_the_difference_of_two_scorings() -> None:
         assert one.difference is not None
         assert one.difference.difference == pytest.approx(np.nanmean(result.values - base.values))
         assert one.difference.interval is not None
+
+
+def test_a_rule_that_gives_the_same_grades_has_no_difference_to_guess_at() -> None:
+    marks = {"judge": ["a", "b", "a"], "query": ["q"] * 3, "item": ["x", "x", "y"], "grade": [1, 1, 0]}
+    found = rule_effects(Ranking.from_dict({"q": {"x": 1.0}}), JudgementTable.from_table(marks), ["RR"])
+    assert all(one.same and one.difference is None for one in found)

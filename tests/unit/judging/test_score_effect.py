@@ -34,11 +34,13 @@ def test_the_interval_over_queries_is_the_one_every_score_has_and_the_other_is_w
 
 def test_intervals_that_know_the_judges_cover_where_those_over_queries_do_not() -> None:
     """Of 60 simulations; benchmarks/agreement_coverage.py counts more, over more designs."""
-    true = np.mean(
-        [
-            evaluate(ranking, relevance_of_judgements(table, "mean"), MEASURES)[MEASURES[1]].mean
-            for ranking, table in (simulated_study(60, 3, seed=10_000 + seed) for seed in range(150))
-        ]
+    true = float(
+        np.mean(
+            [
+                evaluate(ranking, relevance_of_judgements(table, "mean"), MEASURES)[MEASURES[1]].mean
+                for ranking, table in (simulated_study(60, 3, seed=10_000 + seed) for seed in range(150))
+            ]
+        )
     )
     held = {"queries": 0, "judges": 0}
     for seed in range(60):
