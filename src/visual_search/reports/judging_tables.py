@@ -181,11 +181,7 @@ def _rules(name: str, effects: Sequence[RuleEffect]) -> JudgingTable:
                 one.measure,
                 decimals(one.mean),
                 f"{one.relevant:,}",
-                f"{apart.difference:+.3f}"
-                if apart is not None
-                else "in use"
-                if one.rule == used
-                else "the same grades",
+                base if apart is None else f"{apart.difference:+.3f}",
                 "" if apart is None else between(apart.interval, "+.3f"),
                 "" if apart is None else p_text(apart.p_value),
             )
