@@ -58,6 +58,7 @@ VERBS = {
     "codes": ("codes", "binary codes, or embeddings hashed here, by the labels their items share"),
     "judge": ("judge", "people's judgements: pool, status, export, import"),
     "report": ("report", "one HTML page from result files"),
+    "serve": ("serve", "look through indexes and results in a browser"),
 }
 
 
