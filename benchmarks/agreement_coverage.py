@@ -6,8 +6,8 @@ Three tables, which ``--write`` puts into docs/explanation/judging.md:
   simulation; the true value is that of 4,000 queries;
 - scores: queries and a panel of judges drawn anew in each simulation, an interval over queries and one that knows the
   judges; the true value is the mean over 400 panels of 100 queries each;
-- forecasts: the true difference of two systems drawn from a wide distribution, or from one as wide as the standard error of
-  what is seen; of the pairs not yet separated, how many are after the forecast number of queries.
+- forecasts: the true difference of two systems drawn from a wide distribution, or from one as wide as the standard
+  error of what is seen; of the pairs not yet separated, how many are after the forecast number of queries.
 
     python benchmarks/agreement_coverage.py [--simulations 400] [--resamples 1000] [--write]
 """
@@ -94,7 +94,9 @@ def forecast_table(simulations: int) -> Iterator[str]:
             rng, held, forecasts = np.random.default_rng(queries), 0, list[int]()
             while len(forecasts) < simulations:
                 error = 1 / np.sqrt(queries)
-                true = rng.uniform(-20 * error, 20 * error) if width is None else width * error * rng.standard_normal()
+                true = (
+                    rng.uniform(-20 * error, 20 * error) if width is None else width * error * rng.standard_normal()
+                )
                 seen = true + rng.standard_normal(queries)
                 if separated(seen):
                     continue
@@ -140,9 +142,7 @@ def main() -> None:
             before, _, rest = PAGE.read_text("utf-8").partition(begin)
             _, _, after = rest.partition(end)
             PAGE.write_text(f"{before}{begin}\n\n" + "\n".join(table) + f"\n\n{end}{after}", "utf-8")
-    print(
-        f"{options.simulations} simulations, {options.resamples} resamples: {time.perf_counter() - begun:.0f} s"
-    )
+    print(f"{options.simulations} simulations, {options.resamples} resamples: {time.perf_counter() - begun:.0f} s")
 
 
 if __name__ == "__main__":

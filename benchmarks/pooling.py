@@ -3,10 +3,10 @@
 Eight simulated systems of rising quality return 50 items each for 40 queries; who judged all pairs of the pool would
 order them by AP. A share of each query's pooled pairs is judged in an order, each judgement known to the next choice,
 the others count as not relevant, and Kendall's tau compares the order of the systems with that of full relevance.
-``fixed`` is the pool of a depth that costs as much. Means over seeds with 95 % intervals. ``--write`` puts the table into
-docs/explanation/judging.md.
+``fixed`` is the pool of a depth that costs as much. Means over seeds with 95 % intervals. ``--write`` puts the table
+into docs/explanation/judging.md.
 
-    python benchmarks/pooling.py [--seeds 40] [--write]
+    python benchmarks/pooling.py [--seeds 30] [--write]
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def taus(step: float, share: float, seeds: int) -> dict[str, tuple[list[float], 
 def main() -> None:
     """Simulate, print and perhaps write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--write", action="store_true", help="put the table into the documentation")
     options = parser.parse_args()
     begun = time.perf_counter()

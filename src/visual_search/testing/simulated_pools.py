@@ -96,7 +96,7 @@ def judged_in_order(pool: SimulatedPool, method: Order, share: float, *, seed: i
     --------
     >>> pool = simulated_pool(systems=2, queries=3, items=50, depth=10)
     >>> judged_in_order(pool, "max_mean", 0.5)
-    Relevance(3 queries, 25 judged pairs, 0 ignored)
+    Relevance(3 queries, 24 judged pairs, 0 ignored)
     """
     random = np.random.default_rng(seed)
     judged: dict[int, dict[int, float]] = {}
