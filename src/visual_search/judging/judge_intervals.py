@@ -102,9 +102,9 @@ def judge_intervals(
     the score over draws of J judges from the J there are, all queries kept; :math:`\theta_{-j}` the score without
     judge j. Draws see too little where a pair has two judges of many, leaving one out sees too little where there are
     two: the larger counts. Judges show only on pairs that two of them graded, a share p; they are taken to be alike
-    on the others. Both parts are joined as ends of independent parts are (Zou and Donner). :math:`\nu` are the degrees of freedom
-    of the whole by Satterthwaite, between J - 1 and those of the queries, since J judges tell little of how far judges
-    differ.
+    on the others. Both parts are joined as ends of independent parts are (Zou and Donner). :math:`\nu` are the degrees
+    of freedom of the whole by Satterthwaite, between J - 1 and those of the queries, since J judges tell little of how
+    far judges differ.
 
     Parameters
     ----------
