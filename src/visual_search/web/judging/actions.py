@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from visual_search.judging.records import LONGEST, Verdict
+from visual_search.judging.suggestions import suggestion_after
 from visual_search.web.judging.room import JudgingRoom, RoomOf
 from visual_search.web.judging.shapes import grade_name, judgement_shape, pair_shape
 from visual_search.web.rendering import json_response
@@ -75,7 +76,7 @@ class Leaving(_Said):
 def next_pairs(room: RoomOf, wish: Wish) -> Response:
     """Pairs to judge, the one that matters most first; what the window holds already is among them."""
     found = room.assignment.next(wish.judge, window=wish.window, count=wish.count)
-    return json_response({"pairs": [pair_shape(room, one) for one in found], "progress": room.progress()})
+    return json_response({"pairs": [pair_shape(room, one) for one in found], "progress": room.tally()})
 
 
 @ROUTER.post("/judgements")
@@ -85,9 +86,8 @@ def judge(room: RoomOf, mark: Mark) -> Response:
     written = room.store.judge(
         mark.judge, mark.pair, verdict, key=mark.key, role=mark.role, replaces=mark.replaces
     )
-    return json_response(
-        {"judgement": judgement_shape(room, written), "suggestion": _suggestion(room, written.pair)}
-    )
+    suggestion = None if mark.role == "adjudicator" else _suggestion(room, mark.judge, written.pair)
+    return json_response({"judgement": judgement_shape(room, written), "suggestion": suggestion})
 
 
 @ROUTER.post("/undo")
@@ -111,8 +111,8 @@ def release(room: RoomOf, leaving: Leaving) -> Response:
     return json_response({"released": leaving.window})
 
 
-def _suggestion(room: JudgingRoom, pair: int) -> dict[str, Any] | None:
-    found = room.store.suggestion(pair)
+def _suggestion(room: JudgingRoom, judge: str, pair: int) -> dict[str, Any] | None:
+    found = suggestion_after(room.store, judge, pair)
     if found is None:
         return None
     return {"grade": found.grade, "name": grade_name(room.task, found.grade), "maker": found.maker}

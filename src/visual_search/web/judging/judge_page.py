@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from visual_search.judging.records import Judgement
+from visual_search.web.judging.guideline import guideline_markup
 from visual_search.web.judging.room import JudgingRoom, RoomOf
 from visual_search.web.judging.shapes import judgement_shape, pair_shape, place_of, task_shape
 from visual_search.web.page import Page
@@ -25,8 +26,9 @@ def _judge(room: RoomOf, judge: JudgeName = None) -> dict[str, Any]:
         "judges": room.store.judges(),
         "place": place_of(room),
         "task": task_shape(room),
-        "progress": room.progress(),
+        "progress": room.tally(),
         "last": _last(room, judge) if judge else [],
+        "guideline_html": guideline_markup(room.guideline),
     }
 
 

@@ -75,8 +75,12 @@ class JudgingRoom:
             raise UnknownIdError(f"query {number}: there are {len(known)}, numbered from 1")
         return known[number - 1]
 
+    def tally(self) -> dict[str, Any]:
+        """How far the store is, in all and per judge."""
+        return {name: value for name, value in self.progress().items() if name != "queries"}
+
     def progress(self) -> dict[str, Any]:
-        """How far the store is, at most two seconds old: counting it anew for each judgement would slow all."""
+        """The same with every query, at most two seconds old: counting anew for each judgement would slow all."""
         with self._guard:
             if self._progress is not None and time.monotonic() - self._progress[0] < _PROGRESS_SECONDS:
                 return self._progress[1]

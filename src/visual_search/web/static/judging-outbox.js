@@ -125,12 +125,13 @@ export class Outbox {
     this.pump();
   }
 
-  // A record has its number now: what waits to take it back needs it.
+  // A record has its number now: what waits to take it back, or to stand in its place, needs it.
   tell(key, number) {
     if (number === undefined) return;
     for (const entry of this.entries) {
-      if (entry.body.undoes !== key || entry.body.number) continue;
-      entry.body.number = number;
+      const field = 'replaces' in entry.body ? 'replaces' : 'number';
+      if (entry.body.undoes !== key || entry.body[field]) continue;
+      entry.body[field] = number;
       this.keep(entry);
     }
   }

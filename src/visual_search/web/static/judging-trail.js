@@ -19,7 +19,7 @@ export class Trail {
 
   add(step) {
     const row = made('li', 'step');
-    row.append(made('span', 'thumb'), made('span', 'what'), made('span', 'state'), made('span', 'more'));
+    row.append(made('span', 'small'), made('span', 'what'), made('span', 'state'), made('span', 'more'));
     if (step.pair.picture) {
       const image = made('img');
       image.src = `${step.pair.picture}?small=1`;
