@@ -11,7 +11,7 @@ from visual_search.errors import InputError
 
 SUMMARY = (
     "The exact nearest neighbours of queries, certified and kept in one file: build it, verify that it belongs to some "
-    "vectors (exit code 1 where not), tell what is in it."
+    "vectors (exit code 1 where not), hold an index's answers against it, tell what is in it."
 )
 EXAMPLE = """\
   visual-search truth build gallery.npy queries.npy --k 100 --metric cosine -o truth.npz
@@ -19,13 +19,15 @@ EXAMPLE = """\
   visual-search truth build gallery.npy queries.npy --allowed filters.json -o filtered.npz
   visual-search truth build base.fbin queries.fbin --adopt groundtruth.ibin --metric l2 -o truth.npz
   visual-search truth verify truth.npz gallery.npy queries.npy --recompute 20
+  visual-search truth recall run.trec truth.npz -k 1 10
+  visual-search truth recall returned.npy truth.npz -k 10 --qrels qrels.trec --report recall.html
   visual-search truth info truth.npz"""
 
 _VECTORS = "vectors: npy, fvecs, fbin, u8bin, Parquet..., data.hdf5:train, or the folder of an index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the three verbs and their options."""
+    """Declare the four verbs and their options."""
     verbs = parser.add_subparsers(dest="task", metavar="TASK", required=True)
     build = _task(verbs, "build", "compute the truth, or take over another's with --adopt")
     build.add_argument("gallery", metavar="GALLERY", help=_VECTORS)
@@ -67,9 +69,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     verify.add_argument("--seed", type=int, default=0, help="of the queries that are computed again")
     add_json(verify)
+    _add_recall(_task(verbs, "recall", "the recall of what an index returned, query by query, and whom it fails"))
     info = _task(verbs, "info", "what is in a truth")
     info.add_argument("truth", metavar="TRUTH", help="file written by truth build")
     add_json(info)
+
+
+def _add_recall(recall: argparse.ArgumentParser) -> None:
+    recall.add_argument(
+        "returned", metavar="RUN", help="TREC, Parquet or JSON run, or ids as npy, ivecs or ibin, a line a query"
+    )
+    recall.add_argument("truth", metavar="TRUTH", help="file written by truth build")
+    recall.add_argument("-k", "--k", nargs="+", type=int, default=[10], metavar="K", help="depths")
+    recall.add_argument(
+        "--qrels", metavar="FILE", help="right answers: tells the index's loss apart from its vectors'"
+    )
+    recall.add_argument("--worst", type=int, default=10, metavar="N", help="so many queries are named")
+    recall.add_argument("--threshold", type=float, default=0.9, help="the share of queries below it is told")
+    recall.add_argument("--report", metavar="FILE", help="HTML page of all this")
+    add_json(recall)
 
 
 def _task(verbs: Any, name: str, words: str) -> argparse.ArgumentParser:
@@ -85,8 +103,8 @@ def _task(verbs: Any, name: str, words: str) -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build, verify or tell."""
-    return {"build": _build, "verify": _verify, "info": _info}[arguments.task](arguments)
+    """Build, verify, hold against, or tell."""
+    return {"build": _build, "verify": _verify, "recall": _recall, "info": _info}[arguments.task](arguments)
 
 
 def _bar(arguments: argparse.Namespace) -> Any:
@@ -163,6 +181,26 @@ def _verify(arguments: argparse.Namespace) -> int:
     else:
         print(check.words())
     return 0 if check.passed else 1
+
+
+def _recall(arguments: argparse.Namespace) -> int:
+    from visual_search.workflows.truth_recall import recall_of_file
+
+    found = recall_of_file(
+        arguments.returned,
+        arguments.truth,
+        k=arguments.k,
+        qrels=arguments.qrels,
+        report=arguments.report,
+        threshold=arguments.threshold,
+        worst=arguments.worst,
+    )
+    shown = {"threshold": arguments.threshold, "worst": arguments.worst}
+    if arguments.json:
+        print_json(found.as_json(**shown))
+    else:
+        print(found.text(**shown))
+    return 0
 
 
 def _info(arguments: argparse.Namespace) -> int:

@@ -130,7 +130,8 @@ class Judgement:
 
 
 COLUMNS = (
-    "number", "key", "query", "item", "judge", "adjudicated", "time", "grade", "reason", "seconds", "note", "replaces", "undo",
+    "number", "key", "query", "item", "judge", "adjudicated", "time", "grade", "reason", "seconds", "note", "replaces",
+    "undo",
 )  # fmt: skip
 
 
@@ -149,7 +150,8 @@ def judgement_columns(judgements: Iterable[Judgement]) -> dict[str, list[Any]]:
         verdict = one.verdict
         row = {
             "number": one.number, "key": one.key, "query": one.query, "item": one.item, "judge": one.judge,
-            "adjudicated": one.role == "adjudicator", "time": one.time.isoformat(timespec="microseconds"), "grade": one.grade,
+            "adjudicated": one.role == "adjudicator", "time": one.time.isoformat(timespec="microseconds"),
+            "grade": one.grade,
             "reason": "" if verdict is None else verdict.reason,
             "seconds": None if verdict is None else verdict.seconds,
             "note": "" if verdict is None else verdict.note, "replaces": one.replaces, "undo": one.is_undo,
