@@ -23,7 +23,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class JudgementTable:
-    """One row a judgement that holds; of two of one judge on one pair the later holds.
+    """One row a judgement that holds: of two by one judge on one pair, and of two adjudications of a pair, the later.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class JudgementTable:
         Whether the row is an adjudication, made in sight of others' grades: it decides a pair and never counts as
         one more independent judgement.
     replaced : int
-        Rows left out because the same judge marked the same pair again later.
+        Rows left out because the judge marked the pair again later, or it was adjudicated again.
 
     Examples
     --------
@@ -169,8 +169,9 @@ class JudgementTable:
         )
 
     def _latest(self, times: Int64Array) -> JudgementTable:
-        """Keep the latest row of each judge, pair and kind."""
-        key = (self.pair * len(self.judges) + self.judge) * 2 + self.adjudicated
+        """Keep the latest row of each judge and pair, and the latest adjudication of each pair, whoever made it."""
+        count = len(self.judges)
+        key = self.pair * (count + 1) + np.where(self.adjudicated, count, self.judge)
         order = np.lexsort((times, key))
         key, when = key[order], times[order]
         same = key[1:] == key[:-1]
@@ -179,8 +180,8 @@ class JudgementTable:
             rows = order[unclear]
             named = [(self.judges[int(self.judge[row])], *self.pair_name(int(self.pair[row]))) for row in rows[:5]]
             raise DuplicateIdError(
-                f"judgements: {counted(len(unclear), 'pair was', 'pairs were')} marked more than once by one judge "
-                f"with no later time to say which holds, first (judge, query, item): {first_few(named)}; keep one "
+                f"judgements: {counted(len(unclear), 'pair was', 'pairs were')} marked more than once by one judge, or "
+                f"adjudicated more than once, with no later time to say which holds, first (judge, query, item): {first_few(named)}; keep one "
                 "row, or give a column of times"
             )
         last = np.append(~same, True)

@@ -7,6 +7,7 @@ import pytest
 
 from visual_search.errors import DuplicateIdError, InputError
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.judging.aggregation import relevance_of_judgements
 from visual_search.judging.agreement import agreement
 from visual_search.judging.cohen_kappa import cohen_kappa
 from visual_search.judging.fleiss_kappa import fleiss_kappa
@@ -69,6 +70,14 @@ def test_the_later_mark_of_a_judge_holds() -> None:
     )
     assert table.replaced == 1
     assert agreement(table)["percent agreement"].value == 1
+
+
+def test_the_later_adjudication_of_a_pair_holds_whoever_made_it() -> None:
+    rows = [("a", "q", "x", 0), ("head", "q", "x", 1), ("boss", "q", "x", 2)]
+    table = table_of(*rows, time=[1, 3, 2], adjudicated=[False, True, True])
+    assert relevance_of_judgements(table).judged("q") == {"x": 1.0}
+    with pytest.raises(DuplicateIdError, match="adjudicated more than once"):
+        table_of(*rows, adjudicated=[False, True, True])
 
 
 def test_a_mark_twice_without_a_time_is_refused_by_name() -> None:
