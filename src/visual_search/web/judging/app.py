@@ -10,7 +10,14 @@ from visual_search.web import static_files, token_page
 from visual_search.web.admission import Admission
 from visual_search.web.body_limit import BodyLimit
 from visual_search.web.guard import Guard
-from visual_search.web.judging import actions, grid_page, judge_page, picture_files
+from visual_search.web.judging import (
+    actions,
+    agreement_page,
+    dispute_pages,
+    grid_page,
+    judge_page,
+    picture_files,
+)
 from visual_search.web.judging.room import JudgingRoom
 from visual_search.web.page import add_page
 from visual_search.web.refusals import add_refusals
@@ -39,9 +46,8 @@ def create_judging_app(room: JudgingRoom, settings: ExplorerSettings) -> FastAPI
     admission = Admission(settings)
     app.state.judging = room
     app.state.admission = admission
-    pages = sorted(
-        (*judge_page.PAGES, *grid_page.PAGES), key=lambda page: (page.order, page.path)
-    )
+    modules = (judge_page, grid_page, dispute_pages, agreement_page)
+    pages = sorted((page for module in modules for page in module.PAGES), key=lambda page: (page.order, page.path))
     app.state.navigation = [(page.navigation, page.path) for page in pages if page.navigation]
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, by_path={})
     app.add_middleware(Guard, admission=admission)  # the last added is the outermost

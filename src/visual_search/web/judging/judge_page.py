@@ -23,6 +23,7 @@ _REMEMBERED = 8
 def _judge(room: RoomOf, judge: JudgeName = None) -> dict[str, Any]:
     return {
         "judge": judge or None,
+        "role": "judge",
         "judges": room.store.judges(),
         "place": place_of(room),
         "task": task_shape(room),

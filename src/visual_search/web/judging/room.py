@@ -13,6 +13,7 @@ from visual_search.ids import Id
 from visual_search.judging.assignment import Assignment
 from visual_search.judging.pool import PoolQuery
 from visual_search.judging.store import JudgementStore
+from visual_search.workflows.judging_summary import judging_summary
 from visual_search.workflows.shown_pictures import ShownPictures
 
 __all__ = ["JudgingRoom", "RoomOf"]
@@ -47,6 +48,7 @@ class JudgingRoom:
         self._queries: list[PoolQuery] = []
         self._numbers: dict[Id, int] = {}
         self._progress: tuple[float, dict[str, Any]] | None = None
+        self._summaries: dict[str, tuple[int, dict[str, Any] | None]] = {}
 
     def queries(self) -> list[PoolQuery]:
         """All queries; the n-th has number n, which tells nothing and never changes."""
@@ -88,6 +90,20 @@ class JudgingRoom:
         with self._guard:
             self._progress = (time.monotonic(), found)
         return found
+
+    def summary(self, rule: str) -> dict[str, Any] | None:
+        """Agreement, and scores under the rules; made anew only where there are new records."""
+        last = self.store.log(last=1)
+        state = last[-1].number if last else 0
+        with self._guard:
+            known = self._summaries.get(rule)
+        if known is not None and known[0] == state:
+            return known[1]
+        found = judging_summary(self.store, rule=rule)
+        made = None if found is None else found.as_json()
+        with self._guard:
+            self._summaries[rule] = (state, made)
+        return made
 
 
 def _room_of(request: Request) -> JudgingRoom:

@@ -12,13 +12,15 @@ const root = document.querySelector('.judging');
 const told = JSON.parse(root.dataset.judging);
 const part = name => root.querySelector(`[data-part="${name}"]`);
 const judge = told.judge;
+const decides = told.role === 'adjudicator';
 
 class Page {
   constructor() {
     this.queue = [];
     this.acted = new Set(); // pairs that are dealt with here, whether the server knows yet or not
     this.steps = [];
-    this.count = told.progress.judges[judge]?.judged ?? 0;
+    this.putOff = []; // by who decides; a judge's are kept by the server
+    this.count = decides ? 0 : (told.progress.judges[judge]?.judged ?? 0);
     this.watch = new Stopwatch();
     this.window = windowName();
     this.trail = new Trail(part('trail'));
@@ -60,13 +62,13 @@ class Page {
     const gone = new Set(this.acted);
     const count = Math.min(50, 1 + AHEAD + this.outbox.waiting);
     try {
-      const answer = await send('/judge/next', {judge, window: this.window, count});
+      const answer = await (decides ? this.disputes() : send('/judge/next', {judge, window: this.window, count}));
       this.away = '';
       const isNew = this.queue.length === 0;
       const kept = this.queue.filter((one, place) => place === 0 || one.isBack);
       const here = new Set([...gone, ...this.acted, ...kept.map(one => one.pair)]);
       this.queue = [...kept, ...answer.pairs.filter(one => !here.has(one.pair))];
-      this.showProgress(answer.progress);
+      if (answer.progress) this.showProgress(answer.progress);
       if (isNew) this.show();
     } catch (error) {
       this.away = error.name === 'TypeError' ? 'the server cannot be reached' : error.message;
@@ -81,6 +83,15 @@ class Page {
     else if (this.away || !this.current) this.timer = setTimeout(() => this.refill(), LOOK_AGAIN / (this.away ? 4 : 1));
   }
 
+  // Those put off here come last.
+  async disputes() {
+    const answer = await fetch('/judge/disagreements.json?limit=50', {signal: AbortSignal.timeout(15000)});
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    const pairs = (await answer.json()).disagreements;
+    const isLast = one => this.putOff.indexOf(one.pair);
+    return {pairs: pairs.sort((a, b) => isLast(a) - isLast(b))};
+  }
+
   show() {
     const pair = this.current;
     this.watch.restart();
@@ -90,6 +101,7 @@ class Page {
     part('none').hidden = Boolean(pair);
     this.showState();
     if (!pair) return;
+    if (decides) this.showVotes(pair.votes ?? []);
     this.query.show(pair.query);
     this.candidate.show(pair);
     for (const button of root.querySelectorAll('[data-grade]')) {
@@ -110,7 +122,7 @@ class Page {
     if (!this.isReady) return;
     const pair = this.current;
     const step = {kind: 'judgement', pair, key: newKey(), number: null, state: 'sending', words, grade};
-    const body = {key: step.key, judge, pair: pair.pair, grade, reason};
+    const body = {key: step.key, judge, pair: pair.pair, grade, reason, role: told.role};
     body.note = part('note').value.trim();
     body.seconds = this.watch.seconds;
     this.take(step);
@@ -130,6 +142,12 @@ class Page {
     if (!this.isReady) return;
     const step = {kind: 'later', pair: this.current, state: 'sending', words: 'later'};
     this.take(step);
+    if (decides) {
+      this.putOff.push(step.pair.pair);
+      this.acted.delete(step.pair.pair);
+      this.settled(step);
+      return;
+    }
     this.outbox.put('/judge/later', {judge, pair: step.pair.pair}).then(
       () => {
         if (step.state !== 'undone') this.acted.delete(step.pair.pair);
@@ -191,6 +209,16 @@ class Page {
   }
 
   // Telling
+
+  showVotes(votes) {
+    part('votes').replaceChildren(
+      ...votes.map(vote => {
+        const row = document.createElement('li');
+        row.textContent = [vote.name, vote.reason, vote.note && `“${vote.note}”`].filter(Boolean).join(': ');
+        return row;
+      }),
+    );
+  }
 
   say(words) {
     part('said').textContent = words;
