@@ -6,8 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.explored_indexes import ExploredIndexes
+from visual_search.workflows.kept_uploads import KeptUploads
 
 __all__ = ["Explorer", "ExplorerOf"]
 
@@ -19,11 +21,21 @@ class Explorer:
     ----------
     settings : ExplorerSettings
     indexes : ExploredIndexes
+    uploads : KeptUploads
+        Pictures that were given to search by.
+    thumbnails : KeptThumbnails
+        Of all pages.
     """
 
     def __init__(self, settings: ExplorerSettings) -> None:
         self.settings = settings
         self.indexes = ExploredIndexes(settings.indexes)
+        self.uploads = KeptUploads(
+            max_bytes=settings.kept_upload_bytes,
+            max_pixels=settings.max_upload_pixels,
+            seconds=settings.upload_seconds,
+        )
+        self.thumbnails = KeptThumbnails(settings.thumbnail_bytes)
 
 
 def _explorer_of(request: Request) -> Explorer:
