@@ -49,11 +49,11 @@ def disputes(store: JudgementStore, *, decided: bool = False) -> list[Dispute]:
     table = JudgementTable.from_table(judgement_columns(standing))
     said: dict[tuple[Id, Id], list[Judgement]] = {}
     decisions: dict[tuple[Id, Id], Judgement] = {}
-    for one in standing:
-        if one.role == "judge":
-            said.setdefault((one.query, one.item), []).append(one)
+    for mark in standing:
+        if mark.role == "judge":
+            said.setdefault((mark.query, mark.item), []).append(mark)
         else:
-            decisions[one.query, one.item] = one
+            decisions[mark.query, mark.item] = mark
     found = []
     for one in disagreements(table, rel=store.task.relevant_from, decided=decided):
         marks = sorted(said[one.query, one.item], key=_by_grade)

@@ -46,8 +46,22 @@ class JudgingSummary:
             "rule": self.rule,
             "rules": dict(RULE_WORDS),
             "agreement": self.agreement.as_json(),
-            "systems": {name: [one.as_json() for one in effects] for name, effects in self.systems.items()},
+            "measures": [self._measure(text) for text in self._measures()],
         }
+
+    def _measures(self) -> list[str]:
+        return list(dict.fromkeys(one.measure for effects in self.systems.values() for one in effects))
+
+    def _measure(self, text: str) -> dict[str, Any]:
+        """One measure: for each rule, the one in use first, every system's score."""
+        found = {
+            name: {one.rule: one.as_json() for one in effects if one.measure == text}
+            for name, effects in self.systems.items()
+        }
+        found = {name: by_rule for name, by_rule in found.items() if by_rule}
+        rules = next(iter(found.values()))
+        rows = [{"rule": rule, "effects": [by_rule[rule] for by_rule in found.values()]} for rule in rules]
+        return {"measure": text, "systems": list(found), "rows": rows}
 
 
 def judgement_table(store: JudgementStore) -> JudgementTable | None:
@@ -104,7 +118,12 @@ def pooled_rankings(pool: Pool, queries: set[Id]) -> dict[str, tuple[Ranking, in
     lists: dict[str, dict[Id, dict[Id, float]]] = {}
     for (query, item), sources in pool.sources.items():
         for source in sources:
-            if source.kind == "ranked" and source.system is not None and source.rank is not None and query in queries:
+            if (
+                source.kind == "ranked"
+                and source.system is not None
+                and source.rank is not None
+                and query in queries
+            ):
                 lists.setdefault(source.system, {}).setdefault(query, {})[item] = -float(source.rank)
     return {
         name: (Ranking.from_dict(found), max(map(len, found.values()))) for name, found in sorted(lists.items())

@@ -10,8 +10,10 @@ from typing import Any
 from visual_search.errors import InputError, Problems
 from visual_search.judging.pool import Pool
 from visual_search.judging.store import JudgementStore
+from visual_search.judging.suggestions import suggest
+from visual_search.workflows.score_files import read_relevance
 
-__all__ = ["open_judging", "read_guideline"]
+__all__ = ["add_suggestions", "open_judging", "read_guideline"]
 
 _LONGEST_GUIDELINE = 200_000  # characters
 
@@ -51,7 +53,9 @@ def open_judging(
             task = replace(added.task, **given) if is_empty else added.task
             store.add_pool(replace(added, task=task))
         elif is_empty:
-            raise InputError(f"judgements: {store.database.shown} has no pairs yet; give the pool that is to be judged")
+            raise InputError(
+                f"judgements: {store.database.shown} has no pairs yet; give the pool that is to be judged"
+            )
         _check_task(store, given)
     except BaseException:
         store.close()
@@ -76,6 +80,31 @@ def read_guideline(path: str | os.PathLike[str]) -> str:
     if len(text) > _LONGEST_GUIDELINE:
         raise InputError(f"guideline: {path} has {len(text):,} characters; at most {_LONGEST_GUIDELINE:,}")
     return text
+
+
+def _check_begun(store: JudgementStore) -> None:
+    if not store.queries():
+        raise InputError(f"judgements: {store.database.shown} has no pairs yet; give the pool that is to be judged")
+
+
+def add_suggestions(store: JudgementStore, path: str | os.PathLike[str], maker: str | None = None) -> int:
+    """Keep right answers as suggestions, which a judge sees after his own judgement; gives for how many pairs.
+
+    Parameters
+    ----------
+    store : JudgementStore
+    path : path
+        Right answers in any form that is read: TREC, Parquet, JSON.
+    maker : str, optional
+        Where they come from, in words that a judge reads.
+
+    Raises
+    ------
+    InputError, FileFormatError
+        Right answers that cannot be read, or of none of the store's pairs.
+    """
+    truth, _ = read_relevance(path)
+    return suggest(store, truth, maker or f"the right answers in {Path(path).name}")
 
 
 def _check_task(store: JudgementStore, given: dict[str, Any]) -> None:

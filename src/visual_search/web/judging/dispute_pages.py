@@ -22,7 +22,9 @@ _MOST = 500
 Limit = Annotated[int, Query(ge=1, le=_MOST)]
 
 
-def _disagreements(room: RoomOf, judge: JudgeName = None, decided: bool = False, limit: Limit = 60) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query parameter
+def _disagreements(
+    room: RoomOf, judge: JudgeName = None, decided: bool = False, limit: Limit = 60
+) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query parameter
     found = disputes(room.store, decided=decided)
     return {
         "judge": judge or None,

@@ -5,6 +5,7 @@
 from fastapi import APIRouter, HTTPException
 from starlette.responses import Response
 
+from visual_search.errors import UndecodableImageError
 from visual_search.formats.results import ImageLocation
 from visual_search.web.judging.room import JudgingRoom, RoomOf
 
@@ -32,4 +33,9 @@ def candidate_picture(room: RoomOf, pair: int, *, small: bool = False) -> Respon
 def _picture(room: JudgingRoom, place: ImageLocation | None, *, small: bool) -> Response:
     if place is None:
         raise HTTPException(404, "there is no picture")
-    return Response(room.pictures.webp(place, _SMALL if small else _LARGE), headers=_HEADERS, media_type="image/webp")
+    try:
+        made = room.pictures.made(place, _SMALL if small else _LARGE)
+    except UndecodableImageError:
+        # Why, and of which file, is not for judges: a file's name may tell what it shows.
+        raise HTTPException(404, "the picture cannot be shown") from None
+    return Response(made.data, headers=_HEADERS, media_type="image/webp")

@@ -10,15 +10,16 @@ from fastapi import Depends, Request
 
 from visual_search.errors import UnknownIdError
 from visual_search.ids import Id
+from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.judging.assignment import Assignment
 from visual_search.judging.pool import PoolQuery
 from visual_search.judging.store import JudgementStore
 from visual_search.workflows.judging_summary import judging_summary
-from visual_search.workflows.shown_pictures import ShownPictures
 
 __all__ = ["JudgingRoom", "RoomOf"]
 
 _PROGRESS_SECONDS = 2.0
+_PICTURE_BYTES = 128 << 20
 
 
 class JudgingRoom:
@@ -35,14 +36,14 @@ class JudgingRoom:
     store : JudgementStore
     task : JudgingTask
     assignment : Assignment
-    pictures : ShownPictures
+    pictures : KeptThumbnails
     """
 
     def __init__(self, store: JudgementStore, *, guideline: str | None = None) -> None:
         self.store = store
         self.task = store.task
         self.assignment = Assignment(store)
-        self.pictures = ShownPictures()
+        self.pictures = KeptThumbnails(_PICTURE_BYTES)
         self.guideline = self.task.guideline if guideline is None else guideline
         self._guard = threading.Lock()
         self._queries: list[PoolQuery] = []
