@@ -19,7 +19,7 @@ Depth = Annotated[int | None, Query(ge=1, le=1_000_000)]
 
 def _queries(room: RoomOf, judge: JudgeName = None) -> dict[str, Any]:
     queries = room.queries()
-    counts = {one["query"]: one for one in room.progress()["queries"]}
+    counts = {one["query"]: one for one in room.progress(now=True)["queries"]}
     shown = [
         query_shape(room, query)
         | {"pairs": counts[query.query_id]["pairs"], "judged": counts[query.query_id]["judged"]}

@@ -27,7 +27,7 @@ def _judge(room: RoomOf, judge: JudgeName = None) -> dict[str, Any]:
         "judges": room.store.judges(),
         "place": place_of(room),
         "task": task_shape(room),
-        "progress": room.tally(),
+        "progress": room.tally(now=True),
         "last": _last(room, judge) if judge else [],
         "guideline_html": guideline_markup(room.guideline),
     }

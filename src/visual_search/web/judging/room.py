@@ -78,14 +78,14 @@ class JudgingRoom:
             raise UnknownIdError(f"query {number}: there are {len(known)}, numbered from 1")
         return known[number - 1]
 
-    def tally(self) -> dict[str, Any]:
+    def tally(self, *, now: bool = False) -> dict[str, Any]:
         """How far the store is, in all and per judge."""
-        return {name: value for name, value in self.progress().items() if name != "queries"}
+        return {name: value for name, value in self.progress(now=now).items() if name != "queries"}
 
-    def progress(self) -> dict[str, Any]:
+    def progress(self, *, now: bool = False) -> dict[str, Any]:
         """The same with every query, at most two seconds old: counting anew for each judgement would slow all."""
         with self._guard:
-            if self._progress is not None and time.monotonic() - self._progress[0] < _PROGRESS_SECONDS:
+            if not now and self._progress is not None and time.monotonic() - self._progress[0] < _PROGRESS_SECONDS:
                 return self._progress[1]
         found = self.store.progress().as_json()
         with self._guard:

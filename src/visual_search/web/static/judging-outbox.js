@@ -87,6 +87,7 @@ export class Outbox {
     this.keep(entry);
     const done = new Promise((resolve, reject) => Object.assign(entry, {resolve, reject}));
     this.entries.push(entry);
+    this.changed();
     this.pump();
     return done;
   }

@@ -64,6 +64,7 @@ class Page {
     try {
       const answer = await (decides ? this.disputes() : send('/judge/next', {judge, window: this.window, count}));
       this.away = '';
+      if (this.outbox.trouble) this.outbox.hurry();
       const isNew = this.queue.length === 0;
       const kept = this.queue.filter((one, place) => place === 0 || one.isBack);
       const here = new Set([...gone, ...this.acted, ...kept.map(one => one.pair)]);
@@ -99,6 +100,9 @@ class Page {
     part('note').value = pair?.note ?? '';
     part('pair').hidden = !pair;
     part('none').hidden = Boolean(pair);
+    // Neither may count as seen while it shows the pair before.
+    this.query.isReady = false;
+    this.candidate.isReady = false;
     this.showState();
     if (!pair) return;
     if (decides) this.showVotes(pair.votes ?? []);

@@ -32,11 +32,14 @@ export class Shown {
     } else if (this.image.getAttribute('src') === picture && this.image.complete && this.image.naturalWidth) {
       this.done();
     } else {
+      // A browser shows the picture before until the new one is there.
+      this.image.classList.add('coming');
       this.image.src = picture;
     }
   }
 
   done() {
+    this.image.classList.remove('coming');
     this.isReady = true;
     this.ready();
   }
