@@ -16,6 +16,7 @@ TASKS = {
     "pool": "judge_pool",
     "serve": "judge_serve",
     "status": "judge_status",
+    "agreement": "judge_agreement",
 }
 
 

@@ -14,7 +14,14 @@ from visual_search.evaluation.slices import Attribute, group_codes
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.paired import PairedDifference, paired_difference
 from visual_search.evaluation.ties import TieRule
-from visual_search.judging.aggregation import DEFAULT_RULE, RULES, Rule, checked_rule, relevance_of_judgements
+from visual_search.judging.aggregation import (
+    DEFAULT_RULE,
+    RULES,
+    Rule,
+    aggregated_grades,
+    checked_rule,
+    relevance_of_judgements,
+)
 from visual_search.judging.judgement_table import JudgementTable
 from visual_search.rankings.ranking import Ranking
 
@@ -37,7 +44,10 @@ class RuleEffect:
     relevant : int
         Pairs that reach the measure's ``rel`` (1 where it has none).
     difference : PairedDifference or None
-        This rule's value less that of the rule in use, query by query; None for the rule in use itself.
+        This rule's value less that of the rule in use, query by query; None for the rule in use itself, and where this
+        one gives every pair the same grade.
+    same : bool
+        Whether it gives every pair the grade of the rule in use, so that no query of any sample can differ by it.
     """
 
     rule: Rule
@@ -46,6 +56,7 @@ class RuleEffect:
     counted: int
     relevant: int
     difference: PairedDifference | None
+    same: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; an undefined mean is null."""
@@ -56,6 +67,7 @@ class RuleEffect:
             "counted": self.counted,
             "relevant_pairs": self.relevant,
             "difference": None if self.difference is None else self.difference.as_json(),
+            "same_grades": self.same,
         }
 
 
@@ -108,6 +120,8 @@ def rule_effects(
     order = (used, *(one for one in RULES if one != used))
     truths = {one: relevance_of_judgements(table, one) for one in order}
     results = {one: evaluate(ranking, truth, chosen, ties=ties) for one, truth in truths.items()}
+    grades = {one: aggregated_grades(table, one) for one in order}
+    same = {one: bool(np.array_equal(grades[one], grades[used], equal_nan=True)) for one in order}
     codes = None if groups is None else group_codes(groups, table.queries).tolist()
     made = []
     for measure in chosen:
@@ -116,8 +130,8 @@ def rule_effects(
         for one in order:
             found = results[one][measure]
             difference = (
-                None if one == used else paired_difference(found.values, base, groups=codes, resampling=resampling)
+                None if same[one] else paired_difference(found.values, base, groups=codes, resampling=resampling)
             )
             reached = int((truths[one].grades >= rel).sum())
-            made.append(RuleEffect(one, str(measure), found.mean, found.counted, reached, difference))
+            made.append(RuleEffect(one, str(measure), found.mean, found.counted, reached, difference, same[one]))
     return tuple(made)

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.explored_indexes import ExploredIndexes
+from visual_search.workflows.explored_sweeps import ExploredSweeps
 from visual_search.workflows.kept_uploads import KeptUploads
 
 __all__ = ["Explorer", "ExplorerOf"]
@@ -21,6 +22,7 @@ class Explorer:
     ----------
     settings : ExplorerSettings
     indexes : ExploredIndexes
+    sweeps : ExploredSweeps
     uploads : KeptUploads
         Pictures that were given to search by.
     thumbnails : KeptThumbnails
@@ -30,6 +32,7 @@ class Explorer:
     def __init__(self, settings: ExplorerSettings) -> None:
         self.settings = settings
         self.indexes = ExploredIndexes(settings.indexes)
+        self.sweeps = ExploredSweeps(settings.sweeps)
         self.uploads = KeptUploads(
             max_bytes=settings.kept_upload_bytes,
             max_pixels=settings.max_upload_pixels,

@@ -1,5 +1,7 @@
 """One grade of several: the rules, adjudication, the queue, and what a rule does to a score."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from visual_search.judging.judgement_table import JudgementTable
 from visual_search.judging.rule_effects import rule_effects
 from visual_search.testing.simulated_judgements import simulated_judgements
 
-MARKS = {
+MARKS: dict[str, list[Any]] = {
     "judge": ["a", "b", "c", "a", "b", "a", "b", "a", "b", "head", "a"],
     "query": ["q1"] * 3 + ["q1"] * 2 + ["q2"] * 2 + ["q2"] * 3 + ["q3"],
     "item": ["x"] * 3 + ["y"] * 2 + ["x"] * 2 + ["y"] * 3 + ["z"],
@@ -36,7 +38,7 @@ def test_rules_are_those_of_from_judgements(marks: list[tuple[str, int]]) -> Non
     }
     for rule in ("mean", "median", "max", "min", "majority"):
         ours = relevance_of_judgements(JudgementTable.from_table(rows), rule).judged("q")
-        theirs = Relevance.from_judgements(rows, combine=rule).judged("q")  # type: ignore[arg-type]
+        theirs = Relevance.from_judgements(rows, combine=rule).judged("q")
         assert ours == pytest.approx(theirs)
 
 
@@ -85,3 +87,9 @@ def test_the_effect_of_a_rule_is_the_difference_of_two_scorings() -> None:
         assert one.difference is not None
         assert one.difference.difference == pytest.approx(np.nanmean(result.values - base.values))
         assert one.difference.interval is not None
+
+
+def test_a_rule_that_gives_the_same_grades_has_no_difference_to_guess_at() -> None:
+    marks = {"judge": ["a", "b", "a"], "query": ["q"] * 3, "item": ["x", "x", "y"], "grade": [1, 1, 0]}
+    found = rule_effects(Ranking.from_dict({"q": {"x": 1.0}}), JudgementTable.from_table(marks), ["RR"])
+    assert all(one.same and one.difference is None for one in found)
