@@ -199,6 +199,8 @@ class Page {
 
   settled(step) {
     if (step.state !== 'undone') step.state = 'saved';
+    clearTimeout(this.idle); // what all have done is counted every two seconds only
+    this.idle = setTimeout(() => this.refill(), 2500);
     this.trail.show(step);
     this.showState();
     this.refill();
