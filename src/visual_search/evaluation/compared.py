@@ -21,7 +21,7 @@ from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.ids import Id
 
-__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better", "largest_difference"]
+__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better", "largest_difference", "record_parts"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 AnyResult: TypeAlias = "Result | EvaluationResult | StoredResult | str | os.PathLike[str]"
@@ -76,7 +76,7 @@ class ComparedResult:
             return replace(_of_files(result, name), unproven=broken_claims(result.record.get("protocol")))
         if isinstance(result, EvaluationResult):
             owners = [query.group for query in result.dataset.queries]
-            side = _in_memory(result.measures, name or result.model_name, owners, _record_parts(result.record))
+            side = _in_memory(result.measures, name or result.model_name, owners, record_parts(result.record))
             return replace(side, unproven=broken_claims(result.protocol))
         if isinstance(result, Result):
             groups = None if result.groups is None else result.groups.tolist()
@@ -167,7 +167,7 @@ def _of_files(stored: StoredResult, name: str | None) -> ComparedResult:
         defined = ~np.isnan(values)
         tops[canonical(text)], bottoms[canonical(text)] = np.where(defined, values, 0.0), defined.astype(np.float64)
     shown = name or str(stored.record["model_name"])
-    return ComparedResult(shown, queries, tops, bottoms, _some(groups), _record_parts(stored.record), left_out)
+    return ComparedResult(shown, queries, tops, bottoms, _some(groups), record_parts(stored.record), left_out)
 
 
 def _sums(parts: MeasureValues, *, micro: bool) -> tuple[FloatArray, FloatArray]:
@@ -188,7 +188,8 @@ def _some(groups: Sequence[object] | None) -> Sequence[object] | None:
     return None if groups is None or all(group is None for group in groups) else groups
 
 
-def _record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
+def record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
+    """What a result's record says it was measured on, part by part; None where it does not tell."""
     prints = record.get("fingerprints") or {}
     metric = (record.get("index") or {}).get("metric")
     parts = {part: prints.get(part) for part in ("gallery", "queries", "relevance", "exclusions")}
