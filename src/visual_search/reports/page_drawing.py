@@ -75,12 +75,12 @@ def line_style(role: str) -> tuple[tuple[float, ...], str | None]:
     return _DASHES[number], _MARKERS[number]
 
 
-def canvas(height: float = HEIGHT) -> tuple[Figure, Axes]:
+def canvas(height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, Axes]:
     """An empty drawing of a page's size, with nothing painted but the axis below."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH / 72, height / 72), layout=None)
-    axes = figure.add_axes((34 / WIDTH, 44 / height, (WIDTH - 46) / WIDTH, (height - 54) / height))
+    figure = Figure(figsize=(width / 72, height / 72), layout=None)
+    axes = figure.add_axes((34 / width, 44 / height, (width - 46) / width, (height - 54) / height))
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(ROLE_COLOURS["muted"])
@@ -95,7 +95,10 @@ def canvas(height: float = HEIGHT) -> tuple[Figure, Axes]:
 def drawing(
     figure: Figure, title: str, description: str, key: str, names: Mapping[str, str] = MappingProxyType({})
 ) -> Markup:
-    """The drawing as ``<svg>`` for a page; ``names`` replaces texts that need no font of the drawing's own."""
+    """The drawing as ``<svg>`` for a page; ``names`` replaces texts that need no font of the drawing's own.
+
+    A part with an address (``set_urls``) becomes a link, which ``names`` names by that address.
+    """
     from matplotlib import rc_context
 
     stream = io.BytesIO()
@@ -104,6 +107,9 @@ def drawing(
     root = ET.fromstring(stream.getvalue())  # noqa: S314 - matplotlib's own output
     for element in root.iter(f"{_SVG}text"):
         element.text = names.get(element.text or "", element.text)
+    for element in root.iter(f"{_SVG}a"):
+        link = element.attrib.pop(_HREF)
+        element.attrib = {"href": link, "aria-label": printable(names.get(link, link))}
     return Markup(_for_page(root, title, description, key))  # noqa: S704 - serialised by ElementTree, which escapes
 
 
@@ -120,7 +126,9 @@ def _for_page(root: ET.Element, title: str, description: str, key: str) -> str:
         _class_of_style(element)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib |= {"class": "figure", "role": "img", "aria-labelledby": f"{key}-title {key}-desc"}
+    # An image has no parts that can be chosen; a drawing with links is a group of them.
+    role = "img" if root.find(".//a") is None else "group"
+    root.attrib |= {"class": "figure", "role": role, "aria-labelledby": f"{key}-title {key}-desc"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
         named = ET.Element(tag, {"id": f"{key}-{tag}"})
         named.text = printable(text)
