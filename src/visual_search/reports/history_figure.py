@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HistoryLine", "HistoryPoint", "history_figure"]
 
-_WIDTH = 760
+_WIDTH = 1100
 
 
 @dataclass(frozen=True, slots=True)

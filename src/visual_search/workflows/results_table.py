@@ -108,6 +108,7 @@ def results_table(
     return {
         "waiting": waiting,
         "problems": explored.shelf.problems(),
+        "unreadable": sum(entry.problem is not None for entry in chosen),
         "total": len(entries),
         "found": len(rows),
         "page": page,
@@ -197,7 +198,7 @@ def _row(entry: Entry, columns: Sequence[str]) -> dict[str, Any]:
 
 def _cell(entry: Entry, name: str) -> dict[str, Any]:
     if name == "time":
-        return {"kind": "text", "value": entry.time.strftime("%Y-%m-%d %H:%M")}
+        return {"kind": "time", "value": entry.time.strftime("%Y-%m-%d %H:%M")}
     if name == "file":
         return {"kind": "text", "value": entry.file}
     if name in FACTS:
@@ -215,6 +216,8 @@ def _sort(rows: list[dict[str, Any]], entries: Sequence[Entry], sort: str) -> No
 
     def place(row: dict[str, Any]) -> Any:
         entry = by_key[row["key"]]
+        if entry.problem:
+            return None
         if name == "time":
             return entry.time.timestamp()
         if name == "difference":
