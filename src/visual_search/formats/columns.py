@@ -7,7 +7,7 @@ and pyarrow speak, so that none of them is imported here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -164,6 +164,20 @@ class ColumnTable:
         self._check_numeric(name, column.type)
         values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
         return values
+
+    def plain(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Columns as lists of Python values, with None where a cell is empty.
+
+        Raises
+        ------
+        InputError
+            No such column.
+        """
+        absent = [name for name in names if name not in self]
+        if absent:
+            there = ", ".join(map(repr, self._table.column_names))
+            raise InputError(f"{self._what}: no column {first_few(absent)}; there are {there}")
+        return {name: _decoded(self._table.column(name)).to_pylist() for name in names}
 
     def _check_numeric(self, name: str, kind: Any) -> None:
         import pyarrow as pa
