@@ -8,6 +8,8 @@ from fastapi import Depends, Request
 
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.explored_indexes import ExploredIndexes
+from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.result_pictures import ResultPictures
 
 __all__ = ["Explorer", "ExplorerOf"]
 
@@ -19,11 +21,16 @@ class Explorer:
     ----------
     settings : ExplorerSettings
     indexes : ExploredIndexes
+    results : ExploredResults
+    pictures : ResultPictures
+        Of the items and queries of results.
     """
 
     def __init__(self, settings: ExplorerSettings) -> None:
         self.settings = settings
         self.indexes = ExploredIndexes(settings.indexes)
+        self.results = ExploredResults(settings.results, image_folders=settings.images)
+        self.pictures = ResultPictures(self.results, settings.thumbnail_bytes)
 
 
 def _explorer_of(request: Request) -> Explorer:

@@ -21,7 +21,7 @@ __all__ = ["compare_view"]
 #: What it was measured on, part by part.
 _PARTS = {
     "gallery": "items that were searched",
-    "queries": "queries",
+    "queries": "what was asked",
     "relevance": "right answers",
     "exclusions": "what is left out of the lists",
     "metric": "how likeness is measured",
