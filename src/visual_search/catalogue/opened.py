@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from visual_search.catalogue.entry import Entry
 from visual_search.errors import FileFormatError, UnknownIdError
-from visual_search.evaluation.compared import higher_is_better
+from visual_search.evaluation.compared import canonical, higher_is_better
 from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.formats.ranking_rows import RankingRows
 from visual_search.formats.results import StoredResult
@@ -83,15 +83,20 @@ class OpenedResult:
         return query in self._rows
 
     @cached_property
-    def measure_names(self) -> Sequence[str]:
-        """Measures with a value per query, in the file's order."""
-        if self.stored.has_queries:
-            import pyarrow.parquet as pq
+    def _texts(self) -> dict[str, str]:
+        """Canonical text of each measure to its name in the file."""
+        if not self.stored.has_queries:
+            return {name: name for name in self._guide_columns}
+        import pyarrow.parquet as pq
 
-            self.stored.queries(columns=["query"])  # checks the file
-            names = pq.read_schema(self.stored.path.parent / self.record["files"]["queries"]).names
-            return [name for name in names if name not in _FIXED]
-        return list(self._guide_columns)
+        self.stored.queries(columns=["query"])  # checks the file
+        names = pq.read_schema(self.stored.path.parent / self.record["files"]["queries"]).names
+        return {canonical(name): name for name in names if name not in _FIXED}
+
+    @property
+    def measure_names(self) -> Sequence[str]:
+        """Measures with a value per query, by canonical text, in the file's order."""
+        return list(self._texts)
 
     def values(self, measure: str) -> FloatArray:
         """Values per query, float64 of shape (n,); NaN where undefined.
@@ -107,13 +112,14 @@ class OpenedResult:
             return self._columns[measure]
 
     def _read(self, measure: str) -> FloatArray:
-        if measure not in self.measure_names:
+        if measure not in self._texts:
             raise UnknownIdError(
                 f"{self.entry.name}: no {measure[:100]!r} per query; there are {', '.join(self.measure_names)}"
             )
         if not self.stored.has_queries:
             return self._guide_columns[measure]
-        column = self.stored.queries(columns=[measure]).column(measure)
+        name = self._texts[measure]
+        column = self.stored.queries(columns=[name]).column(name)
         return np.asarray(column.to_numpy(), dtype=np.float64)
 
     @cached_property

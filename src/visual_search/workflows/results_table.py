@@ -231,7 +231,7 @@ def _sort(rows: list[dict[str, Any]], entries: Sequence[Entry], sort: str) -> No
     rows.sort(key=lambda row: row["file"])
     valued = [row for row in rows if place(row) is not None]
     empty = [row for row in rows if place(row) is None]
-    rows[:] = sorted(valued, key=place, reverse=down) + empty
+    rows[:] = sorted(valued, key=place, reverse=down) + sorted(empty, key=lambda row: row["problem"] is not None)
 
 
 def _column(name: str) -> dict[str, Any]:
