@@ -111,6 +111,7 @@ class Catalogue:
         self._notes = NotesFile(self.folder)
         self._refreshing = threading.Lock()
         self._looked = 0.0
+        self._waiting = 0  # files still to be read by a refresh that is under way
 
     @property
     def database(self) -> Database:
@@ -131,12 +132,16 @@ class Catalogue:
         -------
         Refreshed
         """
-        with self._refreshing:
+        if not self._refreshing.acquire(timeout=-1 if seconds is None else seconds):
+            return Refreshed(0, 0, max(1, self._waiting))  # another thread is at it
+        try:
             if at_most_every and time.monotonic() - self._looked < at_most_every:
                 return Refreshed(0, 0, 0)
             found = self._refreshed(None if seconds is None else time.monotonic() + seconds)
             self._looked = 0.0 if found.waiting else time.monotonic()
             return found
+        finally:
+            self._refreshing.release()
 
     def _refreshed(self, until: float | None) -> Refreshed:
         self._mirror_notes()
@@ -148,12 +153,14 @@ class Catalogue:
             self._database.writing(lambda connection: _forget(connection, gone))
         read = 0
         for key, one in changed:
+            self._waiting = len(changed) - read
             if until is not None and read and time.monotonic() > until:
                 break
             made = scanned(one.path)
             self._database.writing(lambda connection, k=key, f=one, m=made: _take(connection, k, f, m))  # type: ignore[misc]
             read += 1
-        return Refreshed(read, len(gone), len(changed) - read)
+        self._waiting = len(changed) - read
+        return Refreshed(read, len(gone), self._waiting)
 
     def _found(self) -> Iterator[Found]:
         if self._only is None:

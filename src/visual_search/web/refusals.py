@@ -24,7 +24,7 @@ from visual_search.errors import (
 )
 from visual_search.web.rendering import json_response, page_response
 
-__all__ = ["add_refusals", "refusal", "unexpected"]
+__all__ = ["add_refusals", "refusal", "unexpected", "wants_page"]
 
 _LOG = logging.getLogger("visual_search.web")
 _STATUS: tuple[tuple[type[VisualSearchError], int], ...] = (
@@ -63,7 +63,7 @@ def refusal(
         One for each parameter that is wrong.
     """
     error: dict[str, Any] = {"kind": kind, "message": message, "status": status, "details": details or []}
-    if _wants_page(request):
+    if wants_page(request):
         title = HTTPStatus(status).phrase
         answer = page_response(request, "refused.html.j2", error, title=title, twin=None, status=status)
         answer.headers.update(headers or {})
@@ -85,7 +85,8 @@ def add_refusals(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _refused_parameters)
 
 
-def _wants_page(request: Request) -> bool:
+def wants_page(request: Request) -> bool:
+    """Whether a person asks, with a browser, and not a program."""
     return "text/html" in request.headers.get("accept", "") and not request.url.path.endswith(".json")
 
 

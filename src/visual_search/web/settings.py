@@ -67,7 +67,7 @@ class ExplorerSettings:
     names: tuple[str, ...] = ()
     max_body_bytes: int = 1 << 20
     max_upload_bytes: int = 32 << 20
-    max_upload_pixels: int = 60_000_000
+    max_upload_pixels: int = 50_000_000
     kept_upload_bytes: int = 256 << 20
     upload_seconds: float = 3600.0
     thumbnail_bytes: int = 128 << 20

@@ -46,11 +46,13 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 
 def keys_of(client: TestClient) -> dict[str, str]:
+    client.app.state.explorer.results.shelf.refresh()  # type: ignore[attr-defined]
     rows = client.get("/results.json").json()["rows"]
     return {row["file"]: row["key"] for row in rows}
 
 
 def row_of(client: TestClient, file: str, **query: Any) -> dict[str, Any]:
+    client.app.state.explorer.results.shelf.refresh()  # type: ignore[attr-defined]
     rows = client.get("/results.json", params=query).json()["rows"]
     found: dict[str, Any] = next(row for row in rows if row["file"] == file)
     return found
@@ -75,7 +77,6 @@ def test_a_result_that_appears_changes_or_goes_is_followed(explore: Explore, fol
     shutil.copy(folder / "loo-grid.json", folder / "new" / "copy.json")
     (folder / "one-grid.json").unlink()
     (folder / "loo-colour.json").write_text('{"num_queries": 4')
-    client.app.state.explorer.results.shelf.refresh()  # type: ignore[attr-defined]
     assert set(keys_of(client)) == {"loo-grid.json", "loo-colour.json", "one-colour.json", "new/copy.json"}
     page = client.get("/results", headers=HTML)
     assert page.status_code == 200
@@ -88,6 +89,7 @@ def test_a_result_that_appears_changes_or_goes_is_followed(explore: Explore, fol
 def test_every_order_is_one(explore: Explore, folder: Path, sort: str) -> None:
     (folder / "broken.json").write_text('{"num_queries": 4')
     client = explore(results=(folder,))
+    keys_of(client)
     rows = client.get("/results.json", params={"sort": sort, "column": ["HitRate@1", "RR", "queries"]}).json()[
         "rows"
     ]
@@ -100,6 +102,7 @@ def test_every_order_is_one(explore: Explore, folder: Path, sort: str) -> None:
 
 def test_filters_narrow_the_table(explore: Explore, folder: Path) -> None:
     client = explore(results=(folder,))
+    keys_of(client)
     by_protocol = client.get("/results.json", params={"protocol": "leave-one-out"}).json()
     assert {row["file"] for row in by_protocol["rows"]} == {"loo-grid.json", "loo-colour.json"}
     by_words = client.get("/results.json", params={"q": "GRID one-grid"}).json()
@@ -117,13 +120,17 @@ def test_filters_narrow_the_table(explore: Explore, folder: Path) -> None:
     ],
 )
 def test_what_is_not_there_is_said(explore: Explore, folder: Path, query: dict[str, str], words: str) -> None:
-    answer = explore(results=(folder,)).get("/results.json", params=query)
+    client = explore(results=(folder,))
+    keys_of(client)
+    answer = client.get("/results.json", params=query)
     assert answer.status_code == 400
     assert words in answer.json()["error"]["message"]
 
 
 def test_the_figure_joins_only_what_is_comparable(explore: Explore, folder: Path) -> None:
-    figure = explore(results=(folder,)).get("/results.json").json()["figure"]
+    client = explore(results=(folder,))
+    keys_of(client)
+    figure = client.get("/results.json").json()["figure"]
     assert sorted(line["results"] for line in figure["lines"]) == [2, 2]
     links = re.findall(r'<a href="/result\?result=([0-9a-f]{16})" aria-label=', figure["svg"])
     assert len(set(links)) == 4
@@ -260,7 +267,8 @@ def test_only_pictures_that_the_result_names_and_that_may_be_looked_at_are_serve
         answer = of.get("/result/picture", params={"result": key, "side": side, "id": identifier})
         assert answer.status_code == 200
         kind = answer.headers["content-type"]
-        return kind, answer.text if "svg" in kind else ""
+        words = " ".join(re.findall(r"<tspan[^>]*>([^<]*)</tspan>", answer.text)) if "svg" in kind else ""
+        return kind, words
 
     assert "outside the folders served" in asked("queries", "far")[1]
     assert "outside the folders served" in asked("items", first)[1]
@@ -308,7 +316,7 @@ def test_large_comparisons_show_differences_at_once_and_intervals_later(
     keys = keys_of(client)
     explored = client.app.state.explorer.results  # type: ignore[attr-defined]
     waiting: list[Callable[[], object]] = []
-    monkeypatch.setattr(explored, "later", lambda name, work: waiting.append(work))
+    monkeypatch.setattr(explored, "later", lambda _, work: waiting.append(work))
     query = {"result": [keys["loo-colour.json"], keys["loo-grid.json"]]}
     at_once = client.get("/compare.json", params=query).json()
     assert at_once["pending"]

@@ -11,7 +11,7 @@ __all__ = ["PAGES"]
 
 
 def _index(explorer: ExplorerOf) -> dict[str, Any]:
-    return {"indexes": [one.facts() for one in explorer.indexes]}
+    return {"indexes": [one.facts for one in explorer.indexes]}
 
 
 PAGES = (Page("/index", "index.html.j2", _index, "Index", navigation="Index", order=40),)
