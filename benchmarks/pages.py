@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -121,11 +121,11 @@ def served(folder: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "visual_search", "serve", str(folder), "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        address = json.loads(process.stdout.readline())["address"]
         try:
-            yield address.rstrip("/")
+            told = "".join(iter(process.stdout.readline, "}\n")) + "}"
+            yield json.loads(told)["address"].rstrip("/")
         finally:
-            process.terminate()
+            process.kill()  # what it holds can be made again
 
 
 class Client:
@@ -137,9 +137,16 @@ class Client:
 
     def get(self, path: str) -> tuple[float, bytes]:
         """Seconds from request to last byte, and the bytes."""
-        started = time.perf_counter()
-        self._connection.request("GET", path, headers={"Accept": "text/html"})
-        answer = self._connection.getresponse()
+        for again in (True, False):
+            started = time.perf_counter()
+            try:
+                self._connection.request("GET", path, headers={"Accept": "text/html"})
+                answer = self._connection.getresponse()
+                break
+            except (ConnectionError, HTTPException):  # a connection that was not used for a while is closed
+                self._connection.close()
+                if not again:
+                    raise
         body = answer.read()
         seconds = time.perf_counter() - started
         if answer.status != 200:
