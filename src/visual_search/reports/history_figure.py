@@ -81,7 +81,7 @@ def history_figure(lines: Sequence[HistoryLine], *, title: str, description: str
     axes.locator_params(axis="y", nbins=6)
     axes.grid(axis="y", color=ROLE_COLOURS["rule"], linewidth=0.8)
     axes.set_xlabel("measured", color=ROLE_COLOURS["muted"], labelpad=3)
-    return drawing(figure, title, description, key, names)
+    return drawing(figure, title, description, key, links=names)
 
 
 def _draw(axes: Axes, role: str, points: Sequence[HistoryPoint]) -> None:

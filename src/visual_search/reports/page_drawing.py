@@ -39,7 +39,8 @@ _MARKERS = ["o", "s", "^", "D", "v", "P", "X", "p"]
 WIDTH, HEIGHT = 380, 300  # pixels; a third of a wide page and all of a phone's, so that text keeps its size
 TEXT_SIZE = 13.0
 _SVG = "{http://www.w3.org/2000/svg}"
-_HREF = "{http://www.w3.org/1999/xlink}href"
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_HREF = f"{_XLINK}href"
 
 
 def swatch(role: str) -> Markup:
@@ -93,11 +94,17 @@ def canvas(height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, Axes]:
 
 
 def drawing(
-    figure: Figure, title: str, description: str, key: str, names: Mapping[str, str] = MappingProxyType({})
+    figure: Figure,
+    title: str,
+    description: str,
+    key: str,
+    names: Mapping[str, str] = MappingProxyType({}),
+    links: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
-    """The drawing as ``<svg>`` for a page; ``names`` replaces texts that need no font of the drawing's own.
+    """The drawing as ``<svg>`` for a page.
 
-    A part with an address (``set_urls``) becomes a link, which ``names`` names by that address.
+    ``names`` replaces texts that need no font of the drawing's own; ``links`` has what each address that was set on a
+    part of the drawing is called.
     """
     from matplotlib import rc_context
 
@@ -108,8 +115,8 @@ def drawing(
     for element in root.iter(f"{_SVG}text"):
         element.text = names.get(element.text or "", element.text)
     for element in root.iter(f"{_SVG}a"):
-        link = element.attrib.pop(_HREF)
-        element.attrib = {"href": link, "aria-label": printable(names.get(link, link))}
+        element.set("aria-label", printable(links[element.attrib[_HREF]]))
+        element.attrib.pop("target", None)  # matplotlib would open a new window
     return Markup(_for_page(root, title, description, key))  # noqa: S704 - serialised by ElementTree, which escapes
 
 
@@ -126,8 +133,8 @@ def _for_page(root: ET.Element, title: str, description: str, key: str) -> str:
         _class_of_style(element)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    # An image has no parts that can be chosen; a drawing with links is a group of them.
-    role = "img" if root.find(".//a") is None else "group"
+    # An image has no parts for a screen reader; where some are links, it must.
+    role = "img" if next(root.iter("a"), None) is None else "group"
     root.attrib |= {"class": "figure", "role": role, "aria-labelledby": f"{key}-title {key}-desc"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
         named = ET.Element(tag, {"id": f"{key}-{tag}"})
@@ -137,7 +144,7 @@ def _for_page(root: ET.Element, title: str, description: str, key: str) -> str:
 
 
 def _references(root: ET.Element) -> set[str]:
-    used = {element.attrib[_HREF].removeprefix("#") for element in root.iter() if _HREF in element.attrib}
+    used = {target.removeprefix("#") for target in (one.attrib.get(_HREF, "") for one in root.iter()) if target}
     for element in root.iter():
         used |= set(re.findall(r"url\(#([^)]+)\)", " ".join(element.attrib.values())))
     return used
@@ -148,7 +155,9 @@ def _rename_ids(element: ET.Element, used: set[str], key: str) -> None:
     if own in used:
         element.attrib["id"] = f"{key}-{own}"
     if (target := element.attrib.pop(_HREF, None)) is not None:
-        element.attrib["href"] = f"#{key}-{target.removeprefix('#')}"
+        element.attrib["href"] = f"#{key}-{target[1:]}" if target.startswith("#") else target
+        for name in [name for name in element.attrib if name.startswith(_XLINK)]:
+            del element.attrib[name]
     for name, text in element.attrib.items():
         element.attrib[name] = re.sub(r"url\(#([^)]+)\)", rf"url(#{key}-\1)", text)
 

@@ -10,6 +10,7 @@ from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.explored_indexes import ExploredIndexes
 from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.explored_sweeps import ExploredSweeps
 from visual_search.workflows.kept_uploads import KeptUploads
 from visual_search.workflows.result_pictures import ResultPictures
 
@@ -23,6 +24,7 @@ class Explorer:
     ----------
     settings : ExplorerSettings
     indexes : ExploredIndexes
+    sweeps : ExploredSweeps
     uploads : KeptUploads
         Pictures that were given to search by.
     thumbnails : KeptThumbnails
@@ -35,6 +37,7 @@ class Explorer:
     def __init__(self, settings: ExplorerSettings) -> None:
         self.settings = settings
         self.indexes = ExploredIndexes(settings.indexes)
+        self.sweeps = ExploredSweeps(settings.sweeps)
         self.uploads = KeptUploads(
             max_bytes=settings.kept_upload_bytes,
             max_pixels=settings.max_upload_pixels,

@@ -89,6 +89,11 @@ class ExploredIndex:
         }
 
     @cached_property
+    def fingerprint(self) -> str:
+        """Of ids and vectors."""
+        return self.index.fingerprint()
+
+    @cached_property
     def images(self) -> ItemImages | None:
         """Where its images are; None for vectors alone."""
         return images_of(self.index)
