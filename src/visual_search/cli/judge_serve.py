@@ -25,9 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PLACE",
         help="SQLite file, made where it is not there, or PostgreSQL URL",
     )
-    parser.add_argument(
-        "--guideline", metavar="FILE", help="text or Markdown beside every pair; else the pool's"
-    )
+    parser.add_argument("--guideline", metavar="FILE", help="text or Markdown beside every pair; else the pool's")
     parser.add_argument(
         "--judges-per-pair", type=int, metavar="N", help="judgements wanted per pair, from a store's first pool on"
     )

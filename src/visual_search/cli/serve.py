@@ -37,6 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what visual-search sweep wrote; may be given several times",
     )
+    parser.add_argument(
+        "--images",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="a folder whose pictures may be shown where results name them, beside those of the results; may be "
+        "given several times",
+    )
     add_listening(parser)
     add_json(parser)
 
@@ -51,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         results=tuple(map(Path, arguments.results)),
         indexes=tuple(map(Path, arguments.index)),
         sweeps=tuple(map(Path, arguments.sweep)),
+        images=tuple(map(Path, arguments.images)),
         host=arguments.host,
         token=token_of(arguments),
         names=tuple(arguments.name),

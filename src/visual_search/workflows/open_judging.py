@@ -52,10 +52,7 @@ def open_judging(
             added = Pool.load(pool)
             task = replace(added.task, **given) if is_empty else added.task
             store.add_pool(replace(added, task=task))
-        elif is_empty:
-            raise InputError(
-                f"judgements: {store.database.shown} has no pairs yet; give the pool that is to be judged"
-            )
+        _check_begun(store)
         _check_task(store, given)
     except BaseException:
         store.close()

@@ -135,7 +135,7 @@ class TestWriting:
         self, opened: Opened, path: str, body: dict[str, Any], status: int, kind: str, words: str
     ) -> None:
         client, store = opened()
-        whole = {
+        whole: dict[str, Any] = {
             "judgements": {"key": "k", "judge": "ann", "pair": 1, "grade": 1},
             "undo": {"key": "k", "judge": "ann"},
             "next": {"judge": "ann"},

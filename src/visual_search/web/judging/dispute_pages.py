@@ -23,8 +23,8 @@ Limit = Annotated[int, Query(ge=1, le=_MOST)]
 
 
 def _disagreements(
-    room: RoomOf, judge: JudgeName = None, decided: bool = False, limit: Limit = 60
-) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query parameter
+    room: RoomOf, judge: JudgeName = None, *, decided: bool = False, limit: Limit = 60
+) -> dict[str, Any]:
     found = disputes(room.store, decided=decided)
     return {
         "judge": judge or None,
