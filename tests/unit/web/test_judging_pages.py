@@ -121,7 +121,7 @@ class TestWriting:
         ("path", "body", "status", "kind", "words"),
         [
             ("judgements", {"grade": 7}, 400, "InputError", "grade is 7; the task has 0, 1, 2"),
-            ("judgements", {"pair": 999}, 404, "UnknownIdError", "pair 999"),
+            ("judgements", {"pair": 999}, 404, "UnknownIdError", "999"),
             ("judgements", {"grade": "much"}, 422, "InvalidParameters", "grade"),
             ("judgements", {"system": "x"}, 422, "InvalidParameters", "system"),
             ("judgements", {"note": "x" * 2001}, 422, "InvalidParameters", "note"),
@@ -135,12 +135,12 @@ class TestWriting:
         self, opened: Opened, path: str, body: dict[str, Any], status: int, kind: str, words: str
     ) -> None:
         client, store = opened()
-        whole: dict[str, Any] = {
+        wholes: dict[str, dict[str, Any]] = {
             "judgements": {"key": "k", "judge": "ann", "pair": 1, "grade": 1},
             "undo": {"key": "k", "judge": "ann"},
             "next": {"judge": "ann"},
-        }[path]
-        answer = client.post(f"/judge/{path}", json=whole | body)
+        }
+        answer = client.post(f"/judge/{path}", json=wholes[path] | body)
         error = answer.json()["error"]
         assert (answer.status_code, error["kind"], set(error)) == (
             status,
