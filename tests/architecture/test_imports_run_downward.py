@@ -28,7 +28,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leaks": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},
     "judging": PIXELS | TABLES | {"indexing", "prediction", "evaluation"},
     "catalogue": PIXELS | TABLES | {"evaluation"},  # of stored results
-    "reports": PIXELS | TABLES | {"indexing", "prediction", "evaluation", "tuning", "leaks", "judging", "catalogue"},
+    "reports": PIXELS
+    | TABLES
+    | {"indexing", "prediction", "evaluation", "tuning", "leaks", "judging", "catalogue"},
     "testing": PIXELS | TABLES | {"indexing", "prediction", "evaluation", "tuning"},
 }
 MAY_IMPORT["workflows"] = MAY_IMPORT["reports"] | {"reports", "__init__"}
