@@ -24,8 +24,11 @@ settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# Can be imported only where the package is installed with its compiled half, and shows no example.
-collect_ignore = ["src/visual_search/kernels/compiled.py"]
+# Can be imported only where the package is installed with its compiled half, or by alembic; they show no example.
+collect_ignore = [
+    "src/visual_search/kernels/compiled.py",
+    "src/visual_search/judging/migrations/env.py",
+]
 
 PEERS_FOLDER = "tests/parity/peers"
 ABSENT_PEERS = [

@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reports": PIXELS
     | TABLES
     | {"indexing", "prediction", "evaluation", "tuning", "leaks", "judging", "catalogue"},
-    "testing": PIXELS | TABLES | {"indexing", "prediction", "evaluation", "tuning"},
+    "testing": PIXELS | TABLES | {"indexing", "prediction", "evaluation", "tuning", "judging"},
 }
 MAY_IMPORT["workflows"] = MAY_IMPORT["reports"] | {"reports", "__init__"}
 MAY_IMPORT["web"] = MAY_IMPORT["workflows"] | {"workflows"}

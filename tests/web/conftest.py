@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
     contexts = []
 
-    def visited(path: Path, *, width: int = 1440, scheme: Scheme = "light") -> Visit:
+    def visited(place: Path | str, *, width: int = 1440, scheme: Scheme = "light") -> Visit:
         height = 900 if width > 600 else 844
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
         contexts.append(context)
@@ -60,7 +60,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         page.on("request", lambda request: seen.requests.append(request.url))
         page.on("console", lambda message: seen.messages.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: seen.messages.append(str(error)))
-        page.goto(path.as_uri())
+        page.goto(place if isinstance(place, str) else place.as_uri())
         return seen
 
     yield visited

@@ -56,7 +56,9 @@ VERBS = {
     "sweep": ("sweep", "measure engines under many settings, in quality and in cost"),
     "choose": ("choose", "the cheapest setting of a sweep that reaches a target with confidence"),
     "codes": ("codes", "binary codes, or embeddings hashed here, by the labels their items share"),
+    "judge": ("judge", "people's judgements: pool, status, export, import"),
     "report": ("report", "one HTML page from result files"),
+    "serve": ("serve", "look through indexes and results in a browser"),
 }
 
 

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", required=True, metavar="FILE", help="file of the points; in a folder, a name is made"
     )
-    parser.add_argument("-k", type=int, default=10, help="neighbours a query")
+    parser.add_argument("-k", "--k", type=int, default=10, help="neighbours a query")
     parser.add_argument(
         "--metric", choices=["cosine", "ip", "l2"], default=None, help="that of the truth if left out"
     )

@@ -11,26 +11,29 @@ from visual_search.errors import InputError
 
 SUMMARY = (
     "The exact nearest neighbours of queries, certified and kept in one file: build it, verify that it belongs to some "
-    "vectors (exit code 1 where not), tell what is in it."
+    "vectors (exit code 1 where not), hold an index's answers against it, tell what is in it."
 )
 EXAMPLE = """\
   visual-search truth build gallery.npy queries.npy --k 100 --metric cosine -o truth.npz
   visual-search truth build faces.index queries.npy --k 10 -o truth.npz
+  visual-search truth build gallery.npy queries.npy --allowed filters.json -o filtered.npz
   visual-search truth build base.fbin queries.fbin --adopt groundtruth.ibin --metric l2 -o truth.npz
   visual-search truth verify truth.npz gallery.npy queries.npy --recompute 20
+  visual-search truth recall run.trec truth.npz -k 1 10
+  visual-search truth recall returned.npy truth.npz -k 10 --qrels qrels.trec --report recall.html
   visual-search truth info truth.npz"""
 
 _VECTORS = "vectors: npy, fvecs, fbin, u8bin, Parquet..., data.hdf5:train, or the folder of an index"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the three verbs and their options."""
+    """Declare the four verbs and their options."""
     verbs = parser.add_subparsers(dest="task", metavar="TASK", required=True)
     build = _task(verbs, "build", "compute the truth, or take over another's with --adopt")
     build.add_argument("gallery", metavar="GALLERY", help=_VECTORS)
     build.add_argument("queries", metavar="QUERIES", nargs="+", help="one set of queries, or several")
     build.add_argument("-o", "--out", required=True, metavar="FILE", help="the file; a folder for several sets")
-    build.add_argument("--k", type=int, default=None, help="neighbours of each query; 100 where left out")
+    build.add_argument("-k", "--k", type=int, default=None, help="neighbours of each query; 100 where left out")
     build.add_argument(
         "--metric",
         default=None,
@@ -41,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample", type=int, default=None, metavar="N", help="look only among N items drawn at random"
     )
     build.add_argument("--seed", type=int, default=0, help="of the sample")
+    build.add_argument(
+        "--allowed",
+        metavar="FILE",
+        help="which items each query may find: JSON of query id to item ids, or npy of bool (queries, gallery)",
+    )
     build.add_argument("--memory", default="1GB", metavar="SIZE", help="for blocks of the gallery, as 512MB or 2GB")
     build.add_argument(
         "--checkpoint", metavar="DIR", help="where a killed search goes on from; beside the output where left out"
@@ -61,9 +69,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     verify.add_argument("--seed", type=int, default=0, help="of the queries that are computed again")
     add_json(verify)
+    _add_recall(_task(verbs, "recall", "the recall of what an index returned, query by query, and whom it fails"))
     info = _task(verbs, "info", "what is in a truth")
     info.add_argument("truth", metavar="TRUTH", help="file written by truth build")
     add_json(info)
+
+
+def _add_recall(recall: argparse.ArgumentParser) -> None:
+    recall.add_argument(
+        "returned", metavar="RUN", help="TREC, Parquet or JSON run, or ids as npy, ivecs or ibin, a line a query"
+    )
+    recall.add_argument("truth", metavar="TRUTH", help="file written by truth build")
+    recall.add_argument("-k", "--k", nargs="+", type=int, default=[10], metavar="K", help="depths")
+    recall.add_argument(
+        "--qrels", metavar="FILE", help="right answers: tells the index's loss apart from its vectors'"
+    )
+    recall.add_argument("--worst", type=int, default=10, metavar="N", help="so many queries are named")
+    recall.add_argument("--threshold", type=float, default=0.9, help="the share of queries below it is told")
+    recall.add_argument("--report", metavar="FILE", help="HTML page of all this")
+    add_json(recall)
 
 
 def _task(verbs: Any, name: str, words: str) -> argparse.ArgumentParser:
@@ -79,8 +103,8 @@ def _task(verbs: Any, name: str, words: str) -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build, verify or tell."""
-    return {"build": _build, "verify": _verify, "info": _info}[arguments.task](arguments)
+    """Build, verify, hold against, or tell."""
+    return {"build": _build, "verify": _verify, "recall": _recall, "info": _info}[arguments.task](arguments)
 
 
 def _bar(arguments: argparse.Namespace) -> Any:
@@ -96,8 +120,8 @@ def _build(arguments: argparse.Namespace) -> int:
 
     refuse_overwriting({"--out": arguments.out}, [arguments.adopt])  # other files are refused where they are met
     if arguments.adopt:
-        if len(arguments.queries) > 1 or arguments.sample is not None:
-            raise InputError("--adopt: takes one set of queries and no --sample")
+        if len(arguments.queries) > 1 or arguments.sample is not None or arguments.allowed:
+            raise InputError("--adopt: takes one set of queries and neither --sample nor --allowed")
         built = [
             adopt_truth(
                 arguments.adopt,
@@ -121,6 +145,7 @@ def _build(arguments: argparse.Namespace) -> int:
             k=100 if arguments.k is None else arguments.k,
             metric=arguments.metric,
             sample=None if arguments.sample is None else GallerySample(arguments.sample, arguments.seed),
+            allowed=arguments.allowed,
             memory_bytes=byte_count(arguments.memory, "--memory"),
             checkpoint=arguments.checkpoint,
             bar=_bar(arguments),
@@ -156,6 +181,26 @@ def _verify(arguments: argparse.Namespace) -> int:
     else:
         print(check.words())
     return 0 if check.passed else 1
+
+
+def _recall(arguments: argparse.Namespace) -> int:
+    from visual_search.workflows.truth_recall import recall_of_file
+
+    found = recall_of_file(
+        arguments.returned,
+        arguments.truth,
+        k=arguments.k,
+        qrels=arguments.qrels,
+        report=arguments.report,
+        threshold=arguments.threshold,
+        worst=arguments.worst,
+    )
+    shown = {"threshold": arguments.threshold, "worst": arguments.worst}
+    if arguments.json:
+        print_json(found.as_json(**shown))
+    else:
+        print(found.text(**shown))
+    return 0
 
 
 def _info(arguments: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.ids import Id
 
-__all__ = ["AnyResult", "ComparedResult", "canonical", "higher_is_better", "largest_difference"]
+__all__ = ["AnyResult", "ComparedResult", "canonical", "depth_of", "higher_is_better", "largest_difference"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 AnyResult: TypeAlias = "Result | EvaluationResult | StoredResult | str | os.PathLike[str]"
@@ -48,6 +48,8 @@ class ComparedResult:
         Measures that have no paired difference, and why.
     unproven : tuple of str
         What its split does not hold, or was allowed by name not to hold; empty where all holds or no split is told.
+    longest_list : int or None
+        Items in the longest of a run's lists; None where the whole gallery was ranked, or it is not told.
     """
 
     name: str
@@ -58,6 +60,7 @@ class ComparedResult:
     parts: Mapping[str, str | None]
     left_out: Mapping[str, str] = field(default_factory=dict)
     unproven: tuple[str, ...] = ()
+    longest_list: int | None = None
 
     @classmethod
     def of(cls, result: AnyResult, name: str | None = None) -> ComparedResult:
@@ -73,7 +76,11 @@ class ComparedResult:
         if isinstance(result, str | os.PathLike):
             result = read_result(result)
         if isinstance(result, StoredResult):
-            return replace(_of_files(result, name), unproven=broken_claims(result.record.get("protocol")))
+            return replace(
+                _of_files(result, name),
+                unproven=broken_claims(result.record.get("protocol")),
+                longest_list=result.record.get("longest_list"),
+            )
         if isinstance(result, EvaluationResult):
             owners = [query.group for query in result.dataset.queries]
             side = _in_memory(result.measures, name or result.model_name, owners, _record_parts(result.record))
@@ -81,7 +88,8 @@ class ComparedResult:
         if isinstance(result, Result):
             groups = None if result.groups is None else result.groups.tolist()
             side = _in_memory(result, name or "result", groups, _result_parts(result))
-            return replace(side, unproven=broken_claims(result.protocol))
+            longest = None if result.setting is None else result.setting.longest_list
+            return replace(side, unproven=broken_claims(result.protocol), longest_list=longest)
         raise InputError(
             f"results: {type(result).__name__} given; a result is what evaluate, evaluate_model or read_result "
             "returned, or the path of a results JSON"
@@ -118,6 +126,19 @@ def higher_is_better(text: str) -> bool:
         return parse_measure(text).higher_is_better
     except (UnknownNameError, InputError):
         return True
+
+
+def depth_of(text: str) -> int | None:
+    """The depth at which a measure stops; None where it reads the whole list, or is not known.
+
+    >>> depth_of("HitRate@1"), depth_of("RR")
+    (1, None)
+    """
+    try:
+        depth = parse_measure(text).depth
+    except (UnknownNameError, InputError):
+        return None
+    return depth if isinstance(depth, int) else None
 
 
 def largest_difference(text: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from visual_search.counted import counted
 from visual_search.errors import InputError, UnknownNameError, first_few
-from visual_search.evaluation.compared import AnyResult, ComparedResult, canonical
+from visual_search.evaluation.compared import AnyResult, ComparedResult, canonical, depth_of
 from visual_search.evaluation.comparison_sides import (
     checked_differences,
     chosen_texts,
@@ -213,6 +213,7 @@ def compare(
             *about,
             *alone,
             *_about_undefined(contrasts),
+            *_about_depths(sides, contrasts),
             *_notes(sides, contrasts),
         ),
         unproven=tuple(side.name for side in sides if side.unproven),
@@ -241,6 +242,26 @@ def _about_undefined(contrasts: Sequence[Contrast]) -> list[str]:
         f"{one.only_b:,} in {one.b!r} only; the difference is over the other {one.queries:,}, and says nothing of these"
         for one in contrasts
         if one.only_a or one.only_b
+    ]
+
+
+def _about_depths(sides: Sequence[ComparedResult], contrasts: Sequence[Contrast]) -> list[str]:
+    """Say where one system's lists end before a measure does that reads the other's further."""
+    ends = {side.name: side.longest_list for side in sides}
+    found: dict[tuple[str, int, str, int], list[str]] = {}
+    for one in contrasts:
+        ours, theirs = ends[one.a], ends[one.b]
+        if ours is None or theirs is None:
+            continue
+        depth = depth_of(one.measure)
+        read = [end if depth is None else min(end, depth) for end in (ours, theirs)]
+        if read[0] != read[1]:
+            found.setdefault((one.a, ours, one.b, theirs), []).append(one.measure)
+    return [
+        f"{', '.join(texts)}: the lists of {a!r} have at most {counted(ours, 'item', 'items')}, those of {b!r} "
+        f"{theirs:,}; what stands deeper in the longer ones counts for that system alone. Cut both at one depth, or "
+        f"compare a measure cut at {min(ours, theirs):,} or above"
+        for (a, ours, b, theirs), texts in found.items()
     ]
 
 

@@ -82,7 +82,7 @@ def _depths(positions: Positions, measured: Mapping[Measure, MeasureResult]) -> 
     depths = sorted({measure.depth for measure in measured if isinstance(measure.depth, int)})
     there = ~positions.missing
     listed = (positions.lengths + positions.ignored)[there]
-    longest = int(listed.max(initial=0))
+    longest = positions.longest_list
     notes = []
     for k in depths:
         # Where the gallery must be counted first, it is only for a k that no list reaches.

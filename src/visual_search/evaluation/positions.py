@@ -124,6 +124,11 @@ class Positions:
         return gallery if isinstance(gallery, int) else self._once("gallery_size", gallery)
 
     @property
+    def longest_list(self) -> int:
+        """Items in the longest list, ignored ones counted; 0 where there is none."""
+        return int((self.lengths + self.ignored)[~self.missing].max(initial=0))
+
+    @property
     def any_tied(self) -> bool:
         """Whether any hit shares its score with another candidate."""
         return self._once("any_tied", lambda: bool((self.tied > 1).any()))

@@ -81,6 +81,7 @@ def write_run_result(
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "lists": RUN,
+        "longest_list": None if result.setting is None else result.setting.longest_list,
         "preset": result.preset,
         "ties": result.ties,
         "protocol": result.protocol,

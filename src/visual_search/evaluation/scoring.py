@@ -191,15 +191,16 @@ def _measured(
     positions = {
         measure: joined.positions("as given" if rules is None else rules.list_kind(measure)) for measure in measures
     }
+    first = next(iter(positions.values()))
     return assembled(
-        next(iter(positions.values())),
+        first,
         {measure: values_of(measure, positions[measure], ties, rules) for measure in measures},
         ties=ties,
         rules=rules,
         notes=joined.notes,
         groups=groups,
         interval=interval,
-        setting=Setting(joined.relevance),
+        setting=Setting(joined.relevance, longest_list=first.longest_list),
     )
 
 

@@ -26,11 +26,14 @@ class Setting:
     gallery : Ids, optional
         None where lists were given, which do not tell what they were drawn from.
     metric : str, optional
+    longest_list : int, optional
+        Items in the longest list, ignored ones counted; None where the whole gallery was ranked.
     """
 
     relevance: Relevance | SharedLabels
     gallery: Ids | None = None
     metric: str | None = None
+    longest_list: int | None = None
 
     def fingerprints(self) -> dict[str, str | None]:
         """Of gallery, relevance and exclusions, each of its content whatever the order."""

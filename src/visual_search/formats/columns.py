@@ -7,7 +7,7 @@ and pyarrow speak, so that none of them is imported here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -58,15 +58,14 @@ class ColumnTable:
     def __contains__(self, name: object) -> bool:
         return name in self._table.column_names
 
-    def _column(self, name: str) -> Any:
-
+    def _column(self, name: str, *, empty: bool = False) -> Any:
         if name not in self:
             there = ", ".join(map(repr, self._table.column_names))
             raise InputError(f"{self._what}: no column {name!r}; there are {there}; say which one is meant")
         if self._table.column_names.count(name) > 1:
             raise InputError(f"{self._what}: several columns are named {name!r}; name one of them otherwise")
         column = _decoded(self._table.column(name))
-        if column.null_count:
+        if column.null_count and not empty:
             rows = [row for row, valid in enumerate(column.is_valid().to_pylist()) if not valid]
             raise InputError(
                 f"{self._what}: column {name!r} is empty in {counted(len(rows), 'row', 'rows')}, "
@@ -107,20 +106,84 @@ class ColumnTable:
         """
         return as_float64(self._numeric(name), what=f"{self._what}: column {name!r}")
 
+    def numbers_or_nan(self, name: str) -> FloatArray:
+        """A column as float64 of shape (rows,), NaN where a cell is empty.
+
+        Raises
+        ------
+        InputError
+            No such column, or neither numbers nor empty cells.
+
+        Examples
+        --------
+        >>> ColumnTable({"grade": [2, None]}, what="judgements").numbers_or_nan("grade").tolist()
+        [2.0, nan]
+        """
+        import pyarrow as pa
+
+        column = self._column(name, empty=True)
+        if pa.types.is_null(column.type):
+            return np.full(len(self), np.nan)
+        self._check_numeric(name, column.type)
+        values: FloatArray = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return values
+
+    def order(self, name: str) -> Int64Array:
+        """Place of each row among the distinct values of a column of numbers, texts or times, lowest 0.
+
+        Raises
+        ------
+        InputError
+            No such column, empty cells, or values that have no order.
+
+        Examples
+        --------
+        >>> ColumnTable({"time": ["2026-01-03", "2026-01-01", "2026-01-03"]}, what="judgements").order("time").tolist()
+        [1, 0, 1]
+        """
+        import pyarrow as pa
+        from pyarrow import compute
+
+        column = self._column(name)
+        if pa.types.is_null(column.type):
+            return np.zeros(len(self), dtype=np.int64)
+        try:
+            ranks = compute.rank(column, sort_keys="ascending", tiebreaker="dense")
+        except pa.ArrowException as error:
+            raise InputError(f"{self._what}: column {name!r} has type {column.type}, which has no order") from error
+        places: Int64Array = ranks.to_numpy(zero_copy_only=False).astype(np.int64) - 1
+        return places
+
     def scores(self, name: str) -> npt.NDArray[np.float32] | FloatArray:
         """A column of numbers, float32 where it is that and float64 otherwise; ties depend on it."""
         values = self._numeric(name)
         return values if values.dtype == np.float32 else as_float64(values, what=f"{self._what}: column {name!r}")
 
     def _numeric(self, name: str) -> npt.NDArray[Any]:
-        import pyarrow as pa
-
         column = self._column(name)
-        kind = column.type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-            raise InputError(f"{self._what}: column {name!r} has type {kind}; numbers are needed")
+        self._check_numeric(name, column.type)
         values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
         return values
+
+    def plain(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Columns as lists of Python values, with None where a cell is empty.
+
+        Raises
+        ------
+        InputError
+            No such column.
+        """
+        absent = [name for name in names if name not in self]
+        if absent:
+            there = ", ".join(map(repr, self._table.column_names))
+            raise InputError(f"{self._what}: no column {first_few(absent)}; there are {there}")
+        return {name: _decoded(self._table.column(name)).to_pylist() for name in names}
+
+    def _check_numeric(self, name: str, kind: Any) -> None:
+        import pyarrow as pa
+
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise InputError(f"{self._what}: column {name!r} has type {kind}; numbers are needed")
 
     def flags(self, name: str) -> npt.NDArray[np.bool_]:
         """A column of true and false, or of 0 and 1, as bool of shape (rows,)."""

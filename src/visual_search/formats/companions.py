@@ -11,7 +11,13 @@ from visual_search.formats.fingerprint import fingerprint_file
 
 __all__ = ["remove_companions", "write_companion"]
 
-_ENDINGS = {"ranking": "parquet", "queries": "parquet", "items": "json"}
+_ENDINGS = {
+    "ranking": "parquet",
+    "queries": "parquet",
+    "items": "json",
+    "pairs": "parquet",
+    "pictures": "parquet",
+}
 
 
 def write_companion(record: Path, kind: str, write: Callable[[Path], object]) -> tuple[str, str]:
@@ -21,7 +27,7 @@ def write_companion(record: Path, kind: str, write: Callable[[Path], object]) ->
     ----------
     record : Path
         The JSON record beside which the file goes.
-    kind : {"ranking", "queries", "items"}
+    kind : {"ranking", "queries", "items", "pairs", "pictures"}
     write : callable
         Writes the file at the path that it is given.
 

@@ -119,6 +119,7 @@ _SHAPES: dict[str, Any] = {
     "index": {"engine": _TEXT, "metric": _TEXT, "items": _COUNT, "settings": _Each(_ANY)},
     "ledger": _LEDGER,
     "fingerprints": _Each(_TEXT),
+    "longest_list": _COUNT,
     "versions": _Each(_ANY),
     "machine": _Each(_ANY),
     "seeds": _Each(_ANY),

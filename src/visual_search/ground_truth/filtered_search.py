@@ -118,6 +118,7 @@ def search_filtered(
     distances = np.full((count, k), np.inf)
     ties: list[Int64Array] = [np.empty(0, dtype=np.int64)] * count
     capped, evaluations = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.int64)
+    certified = np.ones(count, dtype=np.bool_)  # where nothing is allowed, nothing is missed
     if progress is not None:
         progress.start(count)
     for numbers, rows in allowed.groups():
@@ -126,7 +127,7 @@ def search_filtered(
             found = _search_rows(gallery, queries[numbers], depth, rows, metric, memory_bytes, tie_cap)
             positions[numbers, :depth] = rows[found.positions]
             distances[numbers, :depth] = found.distances
-            evaluations[numbers] = found.evaluations
+            evaluations[numbers], certified[numbers] = found.evaluations, found.certified
             if depth == k:
                 capped[numbers] = found.ties_capped
                 for place, number in enumerate(numbers.tolist()):
@@ -136,7 +137,7 @@ def search_filtered(
     return ExactAnswers(
         positions=positions,
         distances=distances,
-        certified=np.ones(count, dtype=np.bool_),
+        certified=certified,
         tie_offsets=offsets_of(np.array([len(tied) for tied in ties], dtype=np.int64)),
         tie_positions=np.concatenate(ties) if ties else np.empty(0, dtype=np.int64),
         ties_capped=capped,

@@ -12,11 +12,9 @@ from pathlib import Path
 from markupsafe import Markup
 from PIL import Image
 
-from visual_search.errors import FileFormatError, UndecodableImageError
+from visual_search.errors import UndecodableImageError
 from visual_search.formats.results import ImageLocation
-from visual_search.images.archives import list_members
-from visual_search.images.image_source import ImageSource
-from visual_search.images.signatures import archive_format
+from visual_search.images.located import LocatedImages
 from visual_search.images.thumbnails import thumbnail
 
 __all__ = ["Album", "Picture"]
@@ -64,7 +62,7 @@ class Album:
         self._symbols: dict[str, str] = {}
         self._drawings: list[Markup] = []
         self._ratios: list[float] = []
-        self._members: dict[Path, dict[str, ImageSource]] = {}
+        self._places = LocatedImages()
         self._taken: set[Path] = set()
 
     def picture(self, location: ImageLocation | None) -> Picture:
@@ -102,7 +100,7 @@ class Album:
         return len(self._drawings)
 
     def _made(self, location: ImageLocation) -> Picture:
-        source = self._source(location)
+        source = self._places.source(location)
         if source is None:
             return Picture(None, _GONE)
         try:
@@ -111,15 +109,6 @@ class Album:
             return Picture(None, _UNREADABLE)
         self._taken.add(location.path)
         return self._embedded(small)
-
-    def _source(self, location: ImageLocation) -> ImageSource | None:
-        if not location.path.is_file():
-            return None
-        if location.member is None:
-            return ImageSource(location.path.name, location.path)
-        if location.path not in self._members:
-            self._members[location.path] = _members_of(location.path)
-        return self._members[location.path].get(location.member)
 
     def _embedded(self, small: bytes) -> Picture:
         content = hashlib.sha256(small).hexdigest()
@@ -141,13 +130,3 @@ class Album:
             ).format(name=name, width=width, height=height, encoded=encoded)
         )
         return Picture(name)
-
-
-def _members_of(path: Path) -> dict[str, ImageSource]:
-    try:
-        with path.open("rb") as stream:
-            kind = archive_format(stream.read(512))
-        members = list_members(path, kind) if kind else []
-    except (OSError, FileFormatError):
-        return {}
-    return {member.name: ImageSource(member.id, path, member.name, member.reason, member) for member in members}

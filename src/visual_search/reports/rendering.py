@@ -10,18 +10,18 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BaseLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from visual_search.reports import wording
 from visual_search.reports.page_drawing import swatch
 
-__all__ = ["render_page", "render_part"]
+__all__ = ["page_environment", "page_style", "render_page", "render_part"]
 
 
 def render_page(template: str, **values: Any) -> str:
     """Fill a page template; the style sheet goes in with its hash in the content policy."""
-    style = _style()
+    style = page_style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     return _environment().get_template(template).render(style=Markup(style), policy=policy, **values)  # noqa: S704
@@ -33,8 +33,10 @@ def render_part(template: str, **values: Any) -> Markup:
 
 
 @cache
-def _style() -> str:
-    return files("visual_search.reports").joinpath("templates", "style.css").read_text("utf-8")
+def page_style() -> str:
+    """The style sheet of every page, served or mailed: the tokens (colours, fonts), then what they are put on."""
+    templates = files("visual_search.reports").joinpath("templates")
+    return "\n".join(templates.joinpath(name).read_text("utf-8") for name in ("tokens.css", "style.css"))
 
 
 def _breakable(text: str) -> Markup:
@@ -49,8 +51,13 @@ def _shown(what: Any) -> Any:
 
 @cache
 def _environment() -> Environment:
+    return page_environment(PackageLoader("visual_search.reports"))
+
+
+def page_environment(loader: BaseLoader) -> Environment:
+    """Templates that escape what they show, refuse what is not defined, and write numbers and ids as reports do."""
     environment = Environment(
-        loader=PackageLoader("visual_search.reports"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

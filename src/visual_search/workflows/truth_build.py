@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from visual_search.errors import FileFormatError, FingerprintError, InputError
+from visual_search.errors import FileFormatError, FingerprintError, InputError, Problems
 from visual_search.ground_truth.distance_meaning import DistanceMeaning
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.exact_search import SearchProgress
@@ -20,6 +20,7 @@ from visual_search.ground_truth.truth_building import exact_neighbors
 from visual_search.ground_truth.truth_facts import truth_facts
 from visual_search.ground_truth.truth_scope import TruthScope
 from visual_search.ground_truth.truth_vectors import TruthVectors
+from visual_search.workflows.truth_filters import read_filters
 from visual_search.workflows.truth_places import placed_vectors
 
 __all__ = ["BuiltTruth", "adopt_truth", "build_truths"]
@@ -61,6 +62,7 @@ def build_truths(
     k: int,
     metric: MetricName | None = None,
     sample: GallerySample | None = None,
+    allowed: Place | None = None,
     memory_bytes: int = 1 << 30,
     checkpoint: Place | None = None,
     bar: Bar | None = None,
@@ -79,6 +81,8 @@ def build_truths(
     metric : str, optional
         That of the index or file, else ``l2``.
     sample : GallerySample, optional
+    allowed : path, optional
+        File of what each query may find, for one set of queries; see `read_filters`.
     memory_bytes : int
     checkpoint : path, optional
         Folder for what is known after each block; by default it waits in a hidden file beside the output.
@@ -93,8 +97,10 @@ def build_truths(
     Raises
     ------
     InputError, FileFormatError
-        As for `exact_neighbors`; an output that is some other file; two sets of queries of one name.
+        As for `exact_neighbors`; an output that is some other file; two sets of queries of one name; filters with a
+        sample, a checkpoint or several sets of queries.
     """
+    _check_filter(allowed, queries, sample, checkpoint)
     show: Bar = bar or (lambda _: nullcontext(None))
     targets = _targets([Path(one) for one in queries], Path(out))
     items = placed_vectors(gallery, what="gallery")
@@ -104,13 +110,14 @@ def build_truths(
         items = items.packed_for(name, memory_bytes=memory_bytes)
     built = []
     for target, one in zip(targets, asked, strict=True):
-        there = _reusable(target, items, one, name, k, sample)
+        there = _reusable(target, items, one, name, k, sample) if allowed is None else None
         if there is not None:
             built.append(BuiltTruth(target, there, "reused"))
             continue
-        beside = target.parent / f".{target.name}.progress"
-        kept = beside if checkpoint is None else Path(checkpoint) / f"{target.name}.progress"
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        if allowed is not None:
+            _refuse_other_file(target)
+        filters = None if allowed is None else read_filters(allowed, one)
+        kept = None if allowed is not None else _checkpoint(target, checkpoint)
         with show(f"searching {target.name}") as progress:
             truth = exact_neighbors(
                 items,
@@ -118,6 +125,7 @@ def build_truths(
                 k,
                 name,
                 sample=sample,
+                allowed=filters,
                 memory_bytes=memory_bytes,
                 progress=progress,
                 checkpoint=kept,
@@ -152,6 +160,28 @@ def adopt_truth(
     _refuse_other_file(Path(out))
     truth.save(out)
     return BuiltTruth(Path(out), truth, "adopted", meaning)
+
+
+def _check_filter(
+    allowed: Place | None, queries: Sequence[Place], sample: GallerySample | None, checkpoint: Place | None
+) -> None:
+    if allowed is None:
+        return
+    problems = Problems("--allowed")
+    if len(queries) > 1:
+        problems.add("is of one set of queries; build several sets one by one")
+    if sample is not None:
+        problems.add("excludes --sample: filter within the sample, or leave one of them out")
+    if checkpoint is not None:
+        problems.add("excludes --checkpoint: a filtered search keeps none")
+    problems.raise_if_any(InputError)
+
+
+def _checkpoint(target: Path, folder: Place | None) -> Path:
+    name = f"{target.name}.progress"
+    kept = target.parent / f".{name}" if folder is None else Path(folder) / name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return kept
 
 
 def _targets(queries: Sequence[Path], out: Path) -> list[Path]:

@@ -205,3 +205,71 @@ def test_a_killed_build_goes_on_from_its_last_block(
     assert sum(advances) == 3000
     assert not Path(".t.npz.progress").exists()
     assert ExactNeighbors.load("t.npz").fingerprint == exact_neighbors(large, large[:20] + 0.1, 10).fingerprint
+
+
+def test_each_query_sees_what_its_filter_allows(capsys: pytest.CaptureFixture[str]) -> None:
+    allowed = [sorted(RNG.choice(400, size=size, replace=False).tolist()) for size in (0, 3, *[40] * 10)]
+    expected = exact_neighbors(GALLERY, QUERIES, 7, allowed=allowed)
+    Path("by-id.json").write_text(json.dumps({str(row): allowed[row] for row in reversed(range(12))}), "utf-8")
+    Path("in-order.json").write_text(json.dumps(allowed), "utf-8")
+    mask = np.zeros((12, 400), dtype=np.bool_)
+    for row, items in enumerate(allowed):
+        mask[row, items] = True
+    np.save("mask.npy", mask)
+    for number, name in enumerate(("by-id.json", "in-order.json", "mask.npy")):
+        words = [
+            "truth",
+            "build",
+            "gallery.npy",
+            "queries.fvecs",
+            "-k",
+            "7",
+            "--allowed",
+            name,
+            "-o",
+            f"{number}.npz",
+        ]
+        assert main(words) == 0
+        truth = ExactNeighbors.load(f"{number}.npz")
+        assert truth.positions.tolist() == expected.positions.tolist()
+        assert truth.scope.kind == "filtered"
+    assert "each query's own subset, 0 to 40 of 400 items" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"0": [1]}, "no filter for 11 queries, first '1'"),
+        ({str(row): [row] for row in range(13)}, "filters of 1 query not searched: '12'"),
+        ([[1]] * 11, "11 filters for 12 queries"),
+        ([[1.5]] * 12, "12 filters are no list of ids"),
+        ([[400]] * 12, "ids that the gallery does not have: 400"),
+        ("all", "an object or a list of lists of ids is needed"),
+    ],
+)
+def test_filters_that_do_not_fit(content: object, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("filters.json").write_text(json.dumps(content), "utf-8")
+    build = [
+        "truth",
+        "build",
+        "gallery.npy",
+        "queries.fvecs",
+        "-k",
+        "7",
+        "--allowed",
+        "filters.json",
+        "-o",
+        "t.npz",
+    ]
+    assert main(build) == 2
+    assert words in capsys.readouterr().err
+    assert not Path("t.npz").exists()
+
+
+def test_a_filter_goes_with_one_set_of_queries_and_no_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("filters.json").write_text(json.dumps([[1]] * 12), "utf-8")
+    build = ["truth", "build", "gallery.npy", "queries.fvecs", "--allowed", "filters.json", "-o", "t.npz"]
+    assert main([*build, "--sample", "20", "--checkpoint", "kept"]) == 2
+    said = capsys.readouterr().err
+    assert "excludes --sample" in said
+    assert "excludes --checkpoint" in said

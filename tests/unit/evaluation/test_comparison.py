@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import visual_search as vs
-from visual_search import Relevance, evaluate, evaluate_codes, evaluate_similarity
+from visual_search import Ranking, Relevance, evaluate, evaluate_codes, evaluate_similarity
 from visual_search.errors import FingerprintError, InputError, UnknownNameError
 from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.evaluator import EvaluationDataset, ModelEvaluator
 from visual_search.evaluation.result import Result
+from visual_search.evaluation.run_record import write_run_result
 from visual_search.evaluation.slices import slices
 from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.statistics.paired import paired_difference
@@ -239,3 +240,21 @@ def test_the_seed_decides() -> None:
     pair = [result(random.integers(1, 5, 40).tolist(), ("RR",)) for _ in range(2)]
     first, again, other = (compare(pair, resampling=Resampling(seed=seed)).as_json() for seed in (1, 1, 2))
     assert first == again != other
+
+
+def test_lists_cut_at_different_depths_are_told_where_a_measure_reads_on(tmp_path: Path) -> None:
+    truth = Relevance.from_dict({f"q{n}": {"right": 1} for n in range(12)})
+    run = {f"q{n}": {f"wrong{m}": 2.0 for m in range(5)} | {"right": 1.0} for n in range(12)}
+    whole = evaluate(run, truth, ["RR", "RR@5"])
+    shorter = {query: dict(list(found.items())[:5]) for query, found in run.items()}
+    cut = evaluate(shorter, truth, ["RR", "RR@5"])
+    notes = [note for note in compare({"whole": whole, "cut": cut}).notes if "deeper" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("RR: the lists of 'cut' have at most 5 items, those of 'whole' 6;")
+    assert not any("deeper" in note for note in compare({"whole": whole, "again": whole}).notes)
+    for name, lists, found in (("whole", run, whole), ("cut", shorter, cut)):
+        write_run_result(
+            tmp_path / f"{name}.json", found, Ranking.from_dict(lists), truth, name=name, dataset="right answers"
+        )
+    stored = compare([tmp_path / "whole.json", tmp_path / "cut.json"])
+    assert any(note.startswith("RR: the lists of 'cut'") for note in stored.notes)

@@ -27,7 +27,14 @@ from visual_search.evaluation.statistics.draws import (
 from visual_search.evaluation.statistics.ends import accelerations, bca_shares, interval_ends, widened_tail
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
 
-__all__ = ["bootstrap_mean", "bootstrap_median", "bootstrap_ratios", "group_sums"]
+__all__ = [
+    "bootstrap_mean",
+    "bootstrap_median",
+    "bootstrap_ratios",
+    "group_sums",
+    "resampled",
+    "resampled_interval",
+]
 
 FloatArray = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
@@ -89,14 +96,16 @@ def bootstrap_ratios(
         np.divide(top, bottom, out=made, where=bottom > 0)
         return made
 
-    means, shares = _resampled(ratios, width, count, settings)
+    means, shares = resampled(ratios, width, count, settings)
     observed = ratios(np.ones((1, count)))[0] if count else np.full(width, np.nan)
     bent = accelerations(sums[:, :width], sums[:, width:][:, which]) if settings.method == "bca" else None
     taking_part = (sums[:, width:] > 0).sum(axis=0)[which]
     made: list[Interval | None] = []
     for j in range(width):
         correction = None if bent is None else (float(observed[j]), float(bent[j]))
-        made.append(_interval(means[:, j], shares, settings, unit, int(taking_part[j]), correction=correction))
+        made.append(
+            resampled_interval(means[:, j], shares, settings, unit, int(taking_part[j]), correction=correction)
+        )
     return made
 
 
@@ -154,11 +163,11 @@ def bootstrap_median(
         parts = [counts[start : start + step, owners] for start in range(0, len(counts), step)]
         return np.concatenate([_medians(part, ranked) for part in parts])[:, None]
 
-    means, shares = _resampled(medians, 1, count, settings)
-    return _interval(means[:, 0], shares, settings, unit, len(np.unique(owners)))
+    means, shares = resampled(medians, 1, count, settings)
+    return resampled_interval(means[:, 0], shares, settings, unit, len(np.unique(owners)))
 
 
-def _resampled(
+def resampled(
     statistic: Callable[[FloatArray], FloatArray], width: int, count: int, settings: Resampling
 ) -> tuple[FloatArray, FloatArray | None]:
     """The statistic of every resample, shape (resamples, width), and the resamples' probabilities unless equal."""
@@ -191,7 +200,7 @@ def group_sums(values: FloatArray, codes: Int64Array, count: int) -> FloatArray:
     return np.ascontiguousarray(np.array(columns).reshape(values.shape[1], count).T)
 
 
-def _interval(
+def resampled_interval(
     means: FloatArray,
     shares: FloatArray | None,
     settings: Resampling,

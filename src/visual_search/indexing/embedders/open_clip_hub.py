@@ -10,6 +10,7 @@ from PIL.Image import Image
 
 from visual_search.errors import InputError
 from visual_search.indexing.embedders.arguments import needed_argument
+from visual_search.indexing.embedders.hub_embedder import HubEmbedder
 from visual_search.indexing.embedders.hub_packages import hub_package, loading, settings_in_words
 from visual_search.indexing.embedders.torch_model import TorchModel
 
@@ -18,7 +19,7 @@ __all__ = ["OpenClipEmbedder"]
 _EXAMPLE = "open_clip:ViT-B-32/laion2b_s34b_b79k"
 
 
-class OpenClipEmbedder:
+class OpenClipEmbedder(HubEmbedder):
     """An open_clip model by name and weights (open_clip:ViT-B-32/laion2b_s34b_b79k), for images and text.
 
     ``v = f / ||f||``, f the image's or the text's feature in the space both share.
@@ -48,9 +49,6 @@ class OpenClipEmbedder:
     pairs is usual); rank within one kind of query, never across.
     """
 
-    batch_size = 16
-    decode_size = None
-
     def __init__(self, model: str, weights: str | None = None) -> None:
         self._name = f"open_clip:{model}" + (f"/{weights}" if weights else "")
         open_clip = hub_package("open_clip", spec=self._name)
@@ -75,24 +73,9 @@ class OpenClipEmbedder:
         return cls(model, weights)
 
     @property
-    def name(self) -> str:
-        """``open_clip:MODEL/WEIGHTS``."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Length of the features that image and text share."""
-        return self._dimension
-
-    @property
     def preprocessing(self) -> str:
         """The model's preprocessing configuration in words."""
         return f"open_clip evaluation transform: {settings_in_words(self._config)}; L2-normalised output"
-
-    @property
-    def weights_hash(self) -> str:
-        """SHA-256 over the tensors of both towers."""
-        return self._model.weights_hash
 
     def prepare(self, image: Image) -> npt.NDArray[Any]:
         """One image as the model's transform gives it, float32 of shape (3, height, width)."""

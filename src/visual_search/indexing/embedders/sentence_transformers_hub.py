@@ -10,6 +10,7 @@ from PIL import Image
 
 from visual_search.errors import InputError
 from visual_search.indexing.embedders.arguments import needed_argument
+from visual_search.indexing.embedders.hub_embedder import HubEmbedder
 from visual_search.indexing.embedders.hub_packages import hub_package, loading, processor_in_words
 from visual_search.indexing.embedders.normalization import unit_rows
 from visual_search.indexing.embedders.torch_model import TorchModel
@@ -19,7 +20,7 @@ __all__ = ["SentenceTransformersEmbedder", "SentenceTransformersTextEmbedder"]
 _PIXELS = "pixel_values"
 
 
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(HubEmbedder):
     """A Sentence Transformers model by name (sentence-transformers:clip-ViT-B-32), L2-normalised.
 
     ``v = f / ||f||``, f the model's ``sentence_embedding`` of the image.
@@ -49,9 +50,6 @@ class SentenceTransformersEmbedder:
     text and a picture that fits it near .3. Compare ranks, never cosines of two kinds of query.
     """
 
-    batch_size = 16
-    decode_size = None
-
     def __init__(self, model: str, *, loaded: Any = None) -> None:
         self._name = f"sentence-transformers:{model}"
         network = _load(model) if loaded is None else loaded
@@ -74,25 +72,10 @@ class SentenceTransformersEmbedder:
         return made(argument, loaded=network)
 
     @property
-    def name(self) -> str:
-        """``sentence-transformers:MODEL``."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
-
-    @property
     def preprocessing(self) -> str:
         """The image processor's settings in words."""
         processor = getattr(self._model.module[0], "processor", None)
         return f"sentence-transformers image processor: {processor_in_words(processor)}; L2-normalised output"
-
-    @property
-    def weights_hash(self) -> str:
-        """SHA-256 over the tensors of all modules."""
-        return self._model.weights_hash
 
     def prepare(self, image: Image.Image) -> npt.NDArray[Any]:
         """One image as the model's processor gives it, float32 of shape (3, height, width)."""

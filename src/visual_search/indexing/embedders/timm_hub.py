@@ -9,13 +9,14 @@ import numpy.typing as npt
 from PIL.Image import Image
 
 from visual_search.indexing.embedders.arguments import needed_argument
+from visual_search.indexing.embedders.hub_embedder import HubEmbedder
 from visual_search.indexing.embedders.hub_packages import hub_package, loading, settings_in_words
 from visual_search.indexing.embedders.torch_model import TorchModel
 
 __all__ = ["TimmEmbedder"]
 
 
-class TimmEmbedder:
+class TimmEmbedder(HubEmbedder):
     """A timm model by name (timm:resnet50), pooled features before the classifier, L2-normalised.
 
     ``v = f / ||f||``, f what the model gives with ``num_classes=0``.
@@ -46,9 +47,6 @@ class TimmEmbedder:
     cosines, between models.
     """
 
-    batch_size = 16
-    decode_size = None
-
     def __init__(self, model: str, *, pretrained: bool = True) -> None:
         self._name = f"timm:{model}"
         timm = hub_package("timm", spec=self._name)
@@ -66,24 +64,9 @@ class TimmEmbedder:
         return cls(needed_argument(argument, "timm", "timm:resnet50"))
 
     @property
-    def name(self) -> str:
-        """``timm:MODEL``."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Length of the pooled features."""
-        return self._dimension
-
-    @property
     def preprocessing(self) -> str:
         """The model's data configuration in words."""
         return f"timm evaluation transform: {settings_in_words(self._config)}; L2-normalised output"
-
-    @property
-    def weights_hash(self) -> str:
-        """SHA-256 over the tensors."""
-        return self._model.weights_hash
 
     def prepare(self, image: Image) -> npt.NDArray[Any]:
         """One image as the model's transform gives it, float32 of shape (3, height, width)."""

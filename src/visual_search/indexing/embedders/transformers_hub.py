@@ -10,13 +10,14 @@ from PIL import Image
 
 from visual_search.errors import InputError
 from visual_search.indexing.embedders.arguments import needed_argument
+from visual_search.indexing.embedders.hub_embedder import HubEmbedder
 from visual_search.indexing.embedders.hub_packages import hub_package, loading, processor_in_words
 from visual_search.indexing.embedders.torch_model import TorchModel
 
 __all__ = ["TransformersEmbedder", "TransformersTextEmbedder"]
 
 
-class TransformersEmbedder:
+class TransformersEmbedder(HubEmbedder):
     """A Transformers model by name (transformers:google/siglip-base-patch16-224), L2-normalised.
 
     ``v = f / ||f||``, f the image features of a model with two towers, else the pooled output, else the first token
@@ -44,9 +45,6 @@ class TransformersEmbedder:
     Compare ``preprocessing`` and ``weights_hash`` between two runs before comparing their numbers.
     """
 
-    batch_size = 16
-    decode_size = None
-
     def __init__(self, model: str) -> None:
         self._name = f"transformers:{model}"
         place, options = _place(model)
@@ -70,24 +68,9 @@ class TransformersEmbedder:
         return (TransformersTextEmbedder if two_towers else TransformersEmbedder)(argument)
 
     @property
-    def name(self) -> str:
-        """``transformers:MODEL``."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._dimension
-
-    @property
     def preprocessing(self) -> str:
         """The image processor's settings in words."""
         return f"transformers image processor: {processor_in_words(self._processor)}; L2-normalised output"
-
-    @property
-    def weights_hash(self) -> str:
-        """SHA-256 over the tensors."""
-        return self._model.weights_hash
 
     def prepare(self, image: Image.Image) -> npt.NDArray[Any]:
         """One image as the model's processor gives it, float32 of shape (3, height, width)."""

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
-from visual_search.indexing.engines.all_pairs import nearest_of_all
 from visual_search.indexing.engines.contract import Metric, Settings
-from visual_search.indexing.engines.declared_engine import DeclaredEngine, engine_package
-from visual_search.indexing.engines.faiss_answers import nothing_found
+from visual_search.indexing.engines.declared_engine import engine_package
 from visual_search.indexing.engines.faiss_rows import FaissRows
-from visual_search.indexing.engines.graph_answers import answers_from, made_whole
+from visual_search.indexing.engines.graph_package import GraphPackageEngine
 from visual_search.indexing.engines.parts_file import opened_parts, write_parts
 from visual_search.indexing.engines.settings import AnySetting, Setting
 
@@ -25,7 +23,7 @@ Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
 
-class HnswlibEngine(DeclaredEngine):
+class HnswlibEngine(GraphPackageEngine):
     """Approximate search over hnswlib's graph.
 
     Convention
@@ -54,7 +52,6 @@ class HnswlibEngine(DeclaredEngine):
 
     def __init__(self, *, dimension: int, metric: Metric, settings: Settings | None = None) -> None:
         super().__init__(dimension=dimension, metric=metric, settings=settings)
-        self._rows = FaissRows()
         self._structure = self._new()
         self._structure.init_index(
             max_elements=0,
@@ -79,41 +76,14 @@ class HnswlibEngine(DeclaredEngine):
         return f"hnswlib {version('hnswlib')}"
 
     @property
-    def exact(self) -> bool:
-        """Never: a walk may miss."""
-        return False
-
-    @property
-    def needs_training(self) -> bool:
-        """Never."""
-        return False
-
-    @property
     def tombstones(self) -> int:
         """Removed vectors still in the graph."""
         return int(self._structure.get_current_count()) - len(self)
-
-    @property
-    def memory_bytes(self) -> int:
-        """Vectors, rows, links as hnswlib counts them; tombstones too."""
-        held: int = self._structure.index_file_size()
-        return held + 8 * len(self)
-
-    @property
-    def index_bytes(self) -> int:
-        """As ``memory_bytes``: the vectors are in the graph."""
-        return self.memory_bytes
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change ``ef_search`` or ``threads``."""
         super().configure(**settings)
         self._structure.set_ef(self._settings["ef_search"])
-
-    def train(self, vectors: Vectors) -> None:
-        """Nothing to learn."""
 
     def add(self, rows: Int64Array, vectors: Vectors) -> None:
         """Add vectors under new rows."""
@@ -133,25 +103,14 @@ class HnswlibEngine(DeclaredEngine):
             self._structure.mark_deleted(row)
         self._rows.delete(positions)
 
-    def vectors(self, rows: Int64Array) -> Vectors:
-        """Vectors as stored, a copy."""
-        self._rows.positions(rows)
-        if not len(rows):
-            return np.empty((0, self._dimension), dtype=np.float32)
+    def _graph_bytes(self) -> int:
+        held: int = self._structure.index_file_size()
+        return held
+
+    def _stored(self, rows: Int64Array) -> Vectors:
         return np.asarray(self._structure.get_items(rows, return_type="numpy"), dtype=np.float32)
 
-    def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
-        """Nearest rows and scores."""
-        if not len(self) or not len(queries):
-            return nothing_found(len(queries), k)
-        rows, distances = nothing_found(len(queries), k)
-        width = min(k, len(self))
-        self._walk(queries, width, rows, distances)
-        found, scores = answers_from(self._metric, rows, distances)
-        return made_whole(found, scores, queries, len(self), self._look_at_all)
-
     def _walk(self, queries: Vectors, width: int, rows: Int64Array, distances: Vectors) -> None:
-        """Fill rows and distances; lines whose walk fell short stay empty."""
         try:
             found, apart = self._structure.knn_query(queries, k=width, num_threads=self._threads)
         except RuntimeError:
@@ -162,9 +121,6 @@ class HnswlibEngine(DeclaredEngine):
                 self._walk(queries[half:], width, rows[half:], distances[half:])
             return
         rows[:, :width], distances[:, :width] = found.astype(np.int64), apart
-
-    def _look_at_all(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
-        return nearest_of_all(self._metric, queries, k, np.sort(self._rows.values), self.vectors)
 
     def save(self, path: Path) -> None:
         """Write the graph and its live rows into one file."""
@@ -178,10 +134,7 @@ class HnswlibEngine(DeclaredEngine):
         """Read that file back."""
         with opened_parts(path, engine=cls.name, metric=metric) as parts:
             engine = cls(dimension=int(parts.head["dimension"]), metric=metric, settings=settings)
-            if parts.head["m"] != engine.settings["m"]:
-                raise FileFormatError(
-                    f"{path}: its graph has m={parts.head['m']}, but m={engine.settings['m']} was asked for"
-                )
+            engine._check_links(path, parts.head["m"])
             if parts.head["nodes"]:
                 engine._structure = engine._new()
                 with parts.file("index.hnsw") as file:

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
-from visual_search.indexing.engines.all_pairs import nearest_of_all
 from visual_search.indexing.engines.contract import Metric, Settings
-from visual_search.indexing.engines.declared_engine import DeclaredEngine, engine_package
-from visual_search.indexing.engines.faiss_answers import nothing_found
+from visual_search.indexing.engines.declared_engine import engine_package
 from visual_search.indexing.engines.faiss_rows import FaissRows
-from visual_search.indexing.engines.graph_answers import answers_from, made_whole
+from visual_search.indexing.engines.graph_package import GraphPackageEngine
 from visual_search.indexing.engines.parts_file import opened_parts, write_parts
 from visual_search.indexing.engines.settings import AnySetting, Setting
 
@@ -25,7 +23,7 @@ Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
 
-class UsearchEngine(DeclaredEngine):
+class UsearchEngine(GraphPackageEngine):
     """Approximate search over usearch's graph of float32 vectors.
 
     Convention
@@ -48,7 +46,6 @@ class UsearchEngine(DeclaredEngine):
 
     def __init__(self, *, dimension: int, metric: Metric, settings: Settings | None = None) -> None:
         super().__init__(dimension=dimension, metric=metric, settings=settings)
-        self._rows = FaissRows()
         self._tombstones = 0
         self._structure: Any = engine_package("usearch.index", engine=self.name, extra="engines").Index(
             ndim=dimension,
@@ -65,41 +62,14 @@ class UsearchEngine(DeclaredEngine):
         return f"usearch {version('usearch')}"
 
     @property
-    def exact(self) -> bool:
-        """Never: a walk may miss."""
-        return False
-
-    @property
-    def needs_training(self) -> bool:
-        """Never."""
-        return False
-
-    @property
     def tombstones(self) -> int:
         """Places of removed vectors that no new one has taken."""
         return self._tombstones
-
-    @property
-    def memory_bytes(self) -> int:
-        """Vectors, rows, links as usearch writes them, which leaves out what it reserves; tombstones too."""
-        held: int = self._structure.serialized_length
-        return held + 8 * len(self)
-
-    @property
-    def index_bytes(self) -> int:
-        """As ``memory_bytes``: the vectors are in the graph."""
-        return self.memory_bytes
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def configure(self, /, **settings: int | float | str | bool) -> None:
         """Change ``ef_search`` or ``threads``."""
         super().configure(**settings)
         self._structure.expansion_search = self._settings["ef_search"]
-
-    def train(self, vectors: Vectors) -> None:
-        """Nothing to learn."""
 
     def add(self, rows: Int64Array, vectors: Vectors) -> None:
         """Add vectors under new rows."""
@@ -119,26 +89,19 @@ class UsearchEngine(DeclaredEngine):
         self._rows.delete(positions)
         self._tombstones += len(np.unique(rows))
 
-    def vectors(self, rows: Int64Array) -> Vectors:
-        """Vectors as stored, a copy."""
-        self._rows.positions(rows)
-        if not len(rows):
-            return np.empty((0, self._dimension), dtype=np.float32)
+    def _graph_bytes(self) -> int:
+        held: int = self._structure.serialized_length  # leaves out what usearch reserves
+        return held
+
+    def _stored(self, rows: Int64Array) -> Vectors:
         taken: Vectors = np.array(self._structure.get(rows.astype(np.uint64)), dtype=np.float32)
         return taken.reshape(len(rows), self._dimension)
 
-    def search(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
-        """Nearest rows and scores."""
-        if not len(self) or not len(queries):
-            return nothing_found(len(queries), k)
-        keys, apart, counts = self._matches(queries, k)
-        rows, distances = nothing_found(len(queries), k)
-        width = keys.shape[1]
-        there = np.arange(width) < counts[:, None]
-        rows[:, :width] = np.where(there, keys.astype(np.int64), -1)
-        distances[:, :width] = np.where(there, apart, 0)
-        rows, scores = answers_from(self._metric, rows, distances)
-        return made_whole(rows, scores, queries, len(self), self._look_at_all)
+    def _walk(self, queries: Vectors, width: int, rows: Int64Array, distances: Vectors) -> None:
+        keys, apart, counts = self._matches(queries, width)
+        there = np.arange(keys.shape[1]) < counts[:, None]
+        rows[:, : keys.shape[1]] = np.where(there, keys.astype(np.int64), -1)
+        distances[:, : keys.shape[1]] = np.where(there, apart, 0)
 
     def _matches(self, queries: Vectors, k: int) -> tuple[Any, Any, Int64Array]:
         """Keys and distances of shape (n, at most k), and how many of each line were found."""
@@ -147,9 +110,6 @@ class UsearchEngine(DeclaredEngine):
             return found.keys[None], found.distances[None], np.array([len(found.keys)])
         found = self._structure.search(queries, k, threads=self._settings["threads"])
         return found.keys, found.distances, np.asarray(found.counts, dtype=np.int64)
-
-    def _look_at_all(self, queries: Vectors, k: int) -> tuple[Int64Array, Vectors]:
-        return nearest_of_all(self._metric, queries, k, np.sort(self._rows.values), self.vectors)
 
     def save(self, path: Path) -> None:
         """Write the graph and its live rows into one file."""
@@ -165,10 +125,7 @@ class UsearchEngine(DeclaredEngine):
         """Read that file back."""
         with opened_parts(path, engine=cls.name, metric=metric) as parts:
             engine = cls(dimension=int(parts.head["dimension"]), metric=metric, settings=settings)
-            if parts.head["m"] != engine.settings["m"]:
-                raise FileFormatError(
-                    f"{path}: its graph has m={parts.head['m']}, but m={engine.settings['m']} was asked for"
-                )
+            engine._check_links(path, parts.head["m"])
             engine._rows = FaissRows(parts.array("rows", "<i8", None))
             if len(engine._rows):
                 with parts.file("index.usearch") as file:

@@ -1,0 +1,110 @@
+"""Small pictures made once and kept while there is room."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from visual_search.errors import UndecodableImageError
+from visual_search.images.decoding import DecodingRules
+from visual_search.images.image_source import ImageSource
+from visual_search.images.located import ImagePlace, LocatedImages
+from visual_search.images.thumbnails import thumbnail
+
+__all__ = ["KeptThumbnails", "Thumbnail"]
+
+_DECODED_AT_A_TIME = 4  # each may take up to 16 bytes a pixel for a moment
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """A WebP picture.
+
+    Attributes
+    ----------
+    data : bytes
+    mark : str
+        What differs when the picture does: for an ``ETag``.
+    """
+
+    data: bytes
+    mark: str
+
+
+class KeptThumbnails:
+    """Thumbnails by place and size; those not asked for the longest go when there is no more room.
+
+    Parameters
+    ----------
+    max_bytes : int
+        Of all pictures kept, together.
+
+    How to read it
+    --------------
+    A picture that changed on disk is made anew. Where the hash of what is expected is given, other content is refused:
+    a file put in an image's place (or a link to a private one) is not shown.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._room = max_bytes
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._held = 0
+        self._places = LocatedImages()
+        self._changing = threading.Lock()
+        self._decoding = threading.BoundedSemaphore(_DECODED_AT_A_TIME)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the pictures kept now."""
+        return self._held
+
+    def mark(self, place: ImagePlace, side: int) -> str | None:
+        """What :meth:`made` would give as ``mark``, without making anything; None where there is no such file."""
+        stamp = self._places.stamp(place)
+        if stamp is None:
+            return None
+        # NUL, which no path holds, keeps the parts apart.
+        told = "\0".join((str(place.path), place.member or "", stamp, str(side)))
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def made(
+        self, place: ImagePlace, side: int, *, rules: DecodingRules | None = None, sha256: str | None = None
+    ) -> Thumbnail:
+        """The picture at a place, at most ``side`` pixels wide and high.
+
+        Raises
+        ------
+        UndecodableImageError
+            No such file, no image, an image beyond the rules, or another than that of ``sha256``.
+        """
+        mark = self.mark(place, side)
+        source = self._places.source(place)
+        if mark is None or source is None:
+            raise UndecodableImageError("the file is gone")
+        with self._changing:
+            kept = self._kept.get(mark)
+            if kept is not None:
+                self._kept.move_to_end(mark)
+                return Thumbnail(kept, mark)
+        with self._decoding:
+            data = _small(source, side, rules or DecodingRules(), sha256)
+        self._keep(mark, data)
+        return Thumbnail(data, mark)
+
+    def _keep(self, mark: str, data: bytes) -> None:
+        with self._changing:
+            if mark in self._kept or len(data) > self._room:
+                return
+            self._kept[mark] = data
+            self._held += len(data)
+            while self._held > self._room:
+                self._held -= len(self._kept.popitem(last=False)[1])
+
+
+def _small(source: ImageSource, side: int, rules: DecodingRules, sha256: str | None) -> bytes:
+    data = source.read(rules.max_bytes)
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise UndecodableImageError("the file is not the one that was indexed; index the images again")
+    return thumbnail(data, side, rules=rules)

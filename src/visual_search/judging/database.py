@@ -1,0 +1,189 @@
+"""Databases of judgements: SQLite files and PostgreSQL by URL, opened, brought up to date, and written to safely.
+
+Convention
+----------
+SQLite writes ahead (WAL), waits for other writers up to ``BUSY_SECONDS``, and begins every transaction that writes
+with ``BEGIN IMMEDIATE``, so that none fails half-way because another was quicker. A transaction that holds a
+judgement is on the disk before it is confirmed (``synchronous=FULL``; PostgreSQL's ``synchronous_commit``). One that
+only gives out pairs is not waited for: what a crash could lose of it is a lease, which would have run out anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from visual_search.errors import FileFormatError, InputError
+from visual_search.judging.schema import VERSION_TABLE, sa
+
+__all__ = ["BUSY_SECONDS", "Database"]
+
+BUSY_SECONDS = 30.0
+_MIGRATIONS = Path(__file__).with_name("migrations")
+# Any number that nobody else takes: one process at a time brings a PostgreSQL database up to date.
+_UPGRADE_LOCK = 7_305_201_911
+
+
+class Database:
+    """One database of judgements.
+
+    Parameters
+    ----------
+    place : path or str
+        A file, or a URL: ``sqlite:///file``, ``postgresql://user@host/name``.
+    create : bool
+        Whether to make a SQLite file that is not there.
+
+    Raises
+    ------
+    InputError
+        Another URL, a file that is not there, a server that cannot be reached.
+    FileFormatError
+        A file that is no database, or one of a later version.
+    """
+
+    def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
+        self.url = _url(place)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            _check_file(Path(self.url.database or ""), create=create)
+        # Writers of one process queue here in turn; SQLite's own waiting sleeps, and the unlucky sleep long.
+        self._turn: Any = threading.Lock() if self.is_sqlite else nullcontext()
+        self._engine = self._made()
+        try:
+            self._bring_up_to_date()
+        except sa.exc.DatabaseError as error:
+            self._engine.dispose()
+            raise _refused(self.shown, error) from error
+        except BaseException:
+            self._engine.dispose()
+            raise
+
+    @property
+    def shown(self) -> str:
+        """The URL without its password."""
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """One state of the database, whatever others write meanwhile."""
+        with self._engine.connect().execution_options(judging="read") as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[sa.Connection]:
+        """A transaction that writes; when the block has ended well, it is there for good.
+
+        Parameters
+        ----------
+        durable : bool
+            Whether to wait for the disk.
+        """
+        kind = "durable" if durable else "quick"
+        with (
+            self._turn,
+            self._engine.connect().execution_options(judging=kind) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def _made(self) -> sa.Engine:
+        if self.is_sqlite:
+            options: dict[str, Any] = {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
+        else:
+            options = {"isolation_level": "READ COMMITTED", "pool_pre_ping": True}
+        engine = sa.create_engine(self.url, pool_size=8, max_overflow=24, **options)
+        if self.is_sqlite:
+            sa.event.listen(engine, "connect", _set_up_sqlite)
+            sa.event.listen(engine, "begin", _begin_sqlite)
+        else:
+            sa.event.listen(engine, "begin", _begin_postgresql)
+        return engine
+
+    def _bring_up_to_date(self) -> None:
+        from alembic import command
+        from alembic.config import Config
+        from alembic.runtime.migration import MigrationContext
+        from alembic.script import ScriptDirectory
+
+        config = Config()
+        config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+        scripts = ScriptDirectory.from_config(config)
+        with self.writing() as connection:
+            if not self.is_sqlite:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADE_LOCK)))
+            context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+            there = context.get_current_revision()
+            if there == scripts.get_current_head():
+                return
+            if there is not None and there not in {one.revision for one in scripts.walk_revisions()}:
+                raise FileFormatError(
+                    f"{self.shown}: a store of a later version ({there}); update visual-search to open it"
+                )
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def _url(place: str | os.PathLike[str]) -> sa.URL:
+    text = os.fspath(place)
+    if "://" not in text:
+        return sa.URL.create("sqlite", database=text)
+    try:
+        url = sa.make_url(text)
+    except sa.exc.ArgumentError as error:
+        raise InputError("store: not a URL; give a file, or postgresql://user@host/database") from error
+    if url.drivername in {"postgresql", "postgres", "postgresql+psycopg"}:
+        return url.set(drivername="postgresql+psycopg")
+    if url.drivername in {"sqlite", "sqlite+pysqlite"} and url.database not in {None, "", ":memory:"}:
+        return url
+    raise InputError(
+        f"store: a URL of {url.drivername!r}; allowed are a file, sqlite:///FILE and postgresql://user@host/database"
+    )
+
+
+def _check_file(path: Path, *, create: bool) -> None:
+    if path.is_dir():
+        raise InputError(f"store: {path} is a folder; name a file in it, such as {path / 'judgements.db'}")
+    if not path.exists() and not create:
+        raise InputError(f"store: {path} is not there; make it with: visual-search judge pool ... --store {path}")
+    if path.exists() and path.stat().st_size:
+        with path.open("rb") as stream:
+            if not stream.read(16).startswith(b"SQLite format 3\0"):
+                raise FileFormatError(f"store: {path} is there and is no SQLite database; name another file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _refused(shown: str, error: sa.exc.DatabaseError) -> InputError:
+    words = str(error.orig).strip().splitlines()[0] if error.orig is not None else str(error)
+    return InputError(f"store: {shown} cannot be opened ({words})")
+
+
+def _set_up_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions begin where we say, not at the first statement that writes
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    kind = connection.get_execution_options().get("judging", "durable")
+    if kind == "read":
+        connection.exec_driver_sql("BEGIN")
+        return
+    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if kind == 'durable' else 'NORMAL'}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_postgresql(connection: sa.Connection) -> None:
+    kind = connection.get_execution_options().get("judging", "durable")
+    if kind == "read":
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    elif kind == "quick":
+        connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")

@@ -1,0 +1,1 @@
+"""Migrations of the store of judgements, run by alembic when a store is opened."""

@@ -1,0 +1,1 @@
+"""One migration a file, each with the revision that it follows."""

@@ -1,0 +1,96 @@
+"""Judges whose thresholds, noise and queries are known, to try agreement and its intervals on."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from visual_search.ids import Ids
+from visual_search.judging.judgement_table import JudgementTable
+
+__all__ = ["simulated_judgements", "simulated_marks"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+
+# Cuts of the latent relevance between the grades 0, 1, 2.
+_CUTS = np.array([0.0, 1.0])
+
+
+def simulated_marks(
+    latent: FloatArray, leniency: FloatArray, *, noise: float, random: np.random.Generator
+) -> FloatArray:
+    r"""Grades 0, 1, 2 that judges of given leniency give to items of given latent relevance.
+
+    .. math:: g_{ij} = \#\{t : x_i + a_j + e_{ij} > t\}, \quad e_{ij} \sim N(0, \text{noise}^2)
+
+    Parameters
+    ----------
+    latent : float64 array of shape (items,)
+    leniency : float64 array of shape (judges,)
+        Added to the relevance that this judge sees.
+    noise : float
+        Standard deviation of what a judge sees otherwise in an item.
+    random : numpy.random.Generator
+
+    Returns
+    -------
+    float64 array of shape (items, judges)
+
+    Examples
+    --------
+    >>> marks = simulated_marks(np.array([-9.0, 0.5, 9.0]), np.zeros(2), noise=0, random=np.random.default_rng(0))
+    >>> marks.tolist()
+    [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
+    """
+    seen = latent[:, None] + leniency + noise * random.standard_normal((len(latent), len(leniency)))
+    grades: FloatArray = (seen[:, :, None] > _CUTS).sum(axis=2).astype(np.float64)
+    return grades
+
+
+def simulated_judgements(
+    queries: int,
+    *,
+    items: int = 8,
+    leniency: tuple[float, ...] = (-0.3, 0.0, 0.3),
+    noise: float = 0.6,
+    missing: float = 0.2,
+    seed: int = 0,
+) -> JudgementTable:
+    """Judgements of the same judges on queries drawn at random, some pairs left out at random.
+
+    A query's items share half of their latent relevance, so that the pairs of a query are not independent.
+
+    Parameters
+    ----------
+    queries, items : int
+        Items a query.
+    leniency : tuple of float
+        One a judge.
+    noise : float
+    missing : float in [0, 1)
+        Share of the judgements that were not made.
+    seed : int
+
+    Examples
+    --------
+    >>> simulated_judgements(2, items=2, missing=0)
+    JudgementTable(12 judgements of 4 pairs by 3 judges, 0 without a grade, 0 adjudicated)
+    """
+    random = np.random.default_rng(seed)
+    shared = np.repeat(random.standard_normal(queries), items)
+    latent = np.sqrt(0.5) * (shared + random.standard_normal(queries * items))
+    marks = simulated_marks(latent, np.array(leniency), noise=noise, random=random)
+    pair, judge = np.nonzero(random.random(marks.shape) >= missing)
+    return JudgementTable(
+        Ids([f"j{number}" for number in range(len(leniency))], what="judges"),
+        Ids([f"q{number}" for number in range(queries)], what="queries"),
+        Ids([f"d{number}" for number in range(items)], what="items"),
+        judge.astype(np.int64),
+        (pair // items).astype(np.int64),
+        (pair % items).astype(np.int64),
+        marks[pair, judge],
+        np.zeros(len(pair), dtype=np.bool_),
+    )

@@ -1,0 +1,1 @@
+"""Pages over indexes and results, each with a JSON twin; they compute nothing."""

@@ -1,0 +1,47 @@
+"""What every page is given: the settings, and what they name, opened when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from visual_search.images.kept_thumbnails import KeptThumbnails
+from visual_search.web.settings import ExplorerSettings
+from visual_search.workflows.explored_indexes import ExploredIndexes
+from visual_search.workflows.kept_uploads import KeptUploads
+
+__all__ = ["Explorer", "ExplorerOf"]
+
+
+class Explorer:
+    """What is served, shared by all requests; each part is safe to use from several threads.
+
+    Attributes
+    ----------
+    settings : ExplorerSettings
+    indexes : ExploredIndexes
+    uploads : KeptUploads
+        Pictures that were given to search by.
+    thumbnails : KeptThumbnails
+        Of all pages.
+    """
+
+    def __init__(self, settings: ExplorerSettings) -> None:
+        self.settings = settings
+        self.indexes = ExploredIndexes(settings.indexes)
+        self.uploads = KeptUploads(
+            max_bytes=settings.kept_upload_bytes,
+            max_pixels=settings.max_upload_pixels,
+            seconds=settings.upload_seconds,
+        )
+        self.thumbnails = KeptThumbnails(settings.thumbnail_bytes)
+
+
+def _explorer_of(request: Request) -> Explorer:
+    explorer: Explorer = request.app.state.explorer
+    return explorer
+
+
+#: The type of a page's parameter that is to be the explorer.
+ExplorerOf = Annotated[Explorer, Depends(_explorer_of)]

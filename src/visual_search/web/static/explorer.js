@@ -1,0 +1,18 @@
+// A picture that cannot be had leaves its box, with words in it.
+"use strict";
+
+(() => {
+  const replace = (image) => {
+    const words = document.createElement("span");
+    words.className = "empty";
+    words.textContent = "picture cannot be shown";
+    image.replaceWith(words);
+  };
+  const failed = (image) => image.complete && image.naturalWidth === 0 && image.getAttribute("loading") !== "lazy";
+  document.querySelectorAll("img.thumb").forEach((image) => {
+    if (failed(image)) replace(image);
+  });
+  document.addEventListener("error", (event) => {
+    if (event.target instanceof HTMLImageElement && event.target.classList.contains("thumb")) replace(event.target);
+  }, true);
+})();

@@ -1,0 +1,200 @@
+"""The indexes that are looked through, each under a short name of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from visual_search.errors import UnknownIdError, UnknownNameError, VisualSearchError, first_few
+from visual_search.evaluation.near_ids import NearIds
+from visual_search.formats.results import ImageLocation
+from visual_search.ids import Id
+from visual_search.images.decoding import DecodingRules
+from visual_search.indexing.embedders.contract import TextEmbedder
+from visual_search.indexing.index_table import VectorIndex
+from visual_search.indexing.item_images import ItemImages, images_of
+from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
+
+__all__ = ["ExploredIndex", "ExploredIndexes", "PictureOfItem"]
+
+_LONGEST_QUOTED = 200
+_LONGEST_GUESSED = 1000  # longer ids are not compared letter by letter
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOfItem:
+    """The picture behind an item.
+
+    Attributes
+    ----------
+    location : ImageLocation
+    sha256 : str or None
+        Of the file that was indexed.
+    rules : DecodingRules
+        By which it was decoded.
+    """
+
+    location: ImageLocation
+    sha256: str | None
+    rules: DecodingRules
+
+
+class ExploredIndex:
+    """One index with the name under which pages know it.
+
+    Parameters
+    ----------
+    name : str
+        Distinct among those explored together; never read as a path.
+    path : Path
+    service : NearestNeighborSearch
+    """
+
+    def __init__(self, name: str, path: Path, service: NearestNeighborSearch) -> None:
+        self.name = name
+        self.path = path
+        self.service = service
+        self._making = threading.Lock()
+
+    @property
+    def index(self) -> VectorIndex:
+        """The vectors."""
+        return self.service.index
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What it is, as a JSON object: size, engine and settings, metric, embedder, what became of its images."""
+        index = self.index
+        embedder = index.embedder
+        return {
+            "name": self.name,
+            "items": len(index),
+            "dimension": index.dimension,
+            "metric": index.metric,
+            "engine": index.engine,
+            "exact": index.exact,
+            "settings": dict(index.settings),
+            "index_bytes": index.index_bytes,
+            "memory_bytes": index.memory_bytes,
+            "embedder": None if embedder is None else embedder.as_json(),
+            "images": None if self.images is None else self.images.counts(),
+        }
+
+    @cached_property
+    def images(self) -> ItemImages | None:
+        """Where its images are; None for vectors alone."""
+        return images_of(self.index)
+
+    @cached_property
+    def takes(self) -> dict[str, Any]:
+        """Which queries it takes beside its own items: ``{"image", "text", "why_not"}``.
+
+        ``why_not`` has the words of what stands in the way, such as a package that is not installed.
+        """
+        if self.index.embedder is None:
+            return {"image": False, "text": False, "why_not": "the index does not say what made its vectors"}
+        try:
+            embedder = self.service.embedder
+        except VisualSearchError as error:
+            return {"image": False, "text": False, "why_not": str(error)}
+        return {"image": True, "text": isinstance(embedder, TextEmbedder), "why_not": None}
+
+    def item(self, text: str) -> Id:
+        """The item that a text names, in an address or as typed.
+
+        Raises
+        ------
+        UnknownIdError
+            None; the message has ids like it.
+        """
+        number = self.index.ids.kind is int and re.fullmatch(r"-?[0-9]{1,20}", text) is not None
+        item: Id = int(text) if number else text
+        if item in self.index:
+            return item
+        with self._making:
+            near = self._near_ids.of(item) if len(text) <= _LONGEST_GUESSED else []
+        mend = f"is {first_few(near)} meant?" if near else "none is like it"
+        raise UnknownIdError(f"item: {self.name} has no {_short(text)}; {mend}")
+
+    def place(self, item: Id) -> PictureOfItem | None:
+        """Where one item's picture is and what it should be; None where the index does not say."""
+        images = self.images
+        if images is None or item not in self.index or item not in images.ledger:
+            return None
+        entry = images.ledger[str(item)]
+        return PictureOfItem(ImageLocation(Path(entry.path), entry.member), entry.sha256, images.rules)
+
+    @cached_property
+    def _near_ids(self) -> NearIds:
+        return NearIds(self.index.ids)
+
+    def some_items(self, seed: int, count: int) -> list[Id]:
+        """Items drawn by seed, distinct."""
+        ids = self.index.ids
+        drawn = np.random.default_rng(seed).choice(len(ids), size=min(count, len(ids)), replace=False)
+        return ids.take(drawn.tolist())
+
+
+def _short(text: str) -> str:
+    """A text from outside as a message quotes it."""
+    return repr(text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}...")
+
+
+class ExploredIndexes:
+    """Indexes by name.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Folders that ``VectorIndex.save`` wrote; a name is the folder's, with a number where two are alike.
+
+    Raises
+    ------
+    FileFormatError
+        No index there, or one that cannot be read.
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        self._by_name: dict[str, ExploredIndex] = {}
+        for path in map(Path, paths):
+            name = _distinct(path.resolve().name, self._by_name)
+            self._by_name[name] = ExploredIndex(name, path, NearestNeighborSearch(VectorIndex.open(path)))
+
+    def __iter__(self) -> Iterator[ExploredIndex]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def named(self, name: str | None) -> ExploredIndex:
+        """The index of a name; the first where none is given.
+
+        Raises
+        ------
+        UnknownNameError
+            None has it, or there are none.
+        """
+        if not self._by_name:
+            raise UnknownNameError("index: none is served; start again with --index INDEX")
+        if name is None:
+            return next(iter(self._by_name.values()))
+        if name not in self._by_name:
+            raise UnknownNameError(f"index: none is named {_short(name)}; there are {first_few(self._by_name)}")
+        return self._by_name[name]
+
+
+def _distinct(name: str, taken: Iterable[str]) -> str:
+    names = set(taken)
+    number, found = 1, name
+    while found in names:
+        number += 1
+        found = f"{name} ({number})"
+    return found
