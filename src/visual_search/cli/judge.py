@@ -15,6 +15,7 @@ SUMMARY = (
 TASKS = {
     "pool": "judge_pool",
     "status": "judge_status",
+    "agreement": "judge_agreement",
 }
 
 
