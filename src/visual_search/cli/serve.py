@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check_installed() -> None:
     from importlib.util import find_spec
 
-    lacking = [name for name in ("fastapi", "multipart", "uvicorn") if find_spec(name) is None]
+    lacking = [name for name in ("fastapi", "python_multipart", "uvicorn") if find_spec(name) is None]
     if lacking:
         raise MissingDependencyError(f"serve: needs {', '.join(lacking)}: pip install 'visual-search[web]'")
 
