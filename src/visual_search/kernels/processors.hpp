@@ -25,4 +25,19 @@ inline Processor processor() {
     return Processor::any;
 }
 
+enum class BitCounting { any, popcnt, avx512 };
+
+// How bits are counted: by twenty instructions, by one, or eight words at a time.
+inline BitCounting bit_counting() {
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
+        return BitCounting::avx512;
+    }
+    if (__builtin_cpu_supports("popcnt")) return BitCounting::popcnt;
+#endif
+    return BitCounting::any;
+}
+
 }  // namespace kernels

@@ -20,12 +20,16 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
-def in_threads(work: Callable[[int], None], count: int) -> None:
-    """Do the parts 0 to ``count - 1`` of some work, each in a thread."""
+def in_threads(work: Callable[[int], None], count: int, *, threads: int | None = None) -> None:
+    """Do the parts 0 to ``count - 1`` of some work, each in a thread of its own, or by so many threads.
+
+    The calling thread only waits: a thread that goes on after it started another keeps that one off its processor for
+    some milliseconds.
+    """
     if count == 1:
         work(0)
         return
-    with ThreadPoolExecutor(count) as pool:
+    with ThreadPoolExecutor(threads or count) as pool:
         list(pool.map(work, range(count)))
 
 
