@@ -22,6 +22,45 @@ __all__ = ["Assignment"]
 
 MOST_AT_ONCE = 50
 
+_pair, _held, _lease, _later = schema.pairs.c, schema.standing.c, schema.leases.c, schema.later.c
+_JUDGE = sa.bindparam("judge", type_=sa.Integer)
+_mine = sa.and_(_lease.judge_id == _JUDGE, _lease.held_by == sa.bindparam("window"))
+_put_off = sa.and_(_later.pair_id == _pair.id, _later.judge_id == _JUDGE)
+
+# What a judge may be given: pairs that want more judges than have judged or hold them, and him not among these.
+_OPEN = sa.and_(
+    _pair.free > 0,
+    ~sa.exists().where(_held.pair_id == _pair.id, _held.judge_id == _JUDGE, _held.role == "judge"),
+    ~sa.exists().where(_lease.pair_id == _pair.id, _lease.judge_id == _JUDGE),
+)
+# Locked until given out, so that nobody else takes them meanwhile; those that others hold so are passed over.
+_LOCK: dict[str, Any] = {"of": schema.pairs, "skip_locked": True, "key_share": True}
+_FRESH = (
+    sa.select(_pair.id, _pair.priority, sa.literal(0).label("turn"))
+    .where(_OPEN, ~sa.exists().where(_put_off))
+    .order_by(_pair.priority, _pair.id)
+    .limit(sa.bindparam("count"))
+    .with_for_update(**_LOCK)
+)
+_DEFERRED = (
+    sa.select(_pair.id, _pair.priority, _later.turn)
+    .join(schema.later, _put_off)
+    .where(_OPEN)
+    .order_by(_later.turn)
+    .limit(sa.bindparam("count"))
+    .with_for_update(**_LOCK)
+)
+_HELD = (
+    sa.select(_pair.id, _pair.priority, sa.func.coalesce(_later.turn, 0).label("turn"), _lease.expires)
+    .join(schema.leases, _lease.pair_id == _pair.id)
+    .outerjoin(schema.later, _put_off)
+    .where(_mine)
+)
+_RENEW = schema.leases.update().where(_mine).values(expires=sa.bindparam("until"))
+_TAKE = schema.leases.insert()
+_TAKEN = schema.pairs.update().where(_pair.id == sa.bindparam("pair")).values(free=_pair.free - 1)
+_OVER = sa.select(_lease.pair_id, _lease.judge_id).where(_lease.expires < sa.bindparam("now"))
+
 
 class Assignment:
     """Gives out the pairs of a store.
@@ -66,6 +105,7 @@ class Assignment:
         self._store = store
         self._seconds = lease_seconds
         self._clock = clock
+        self._look_again = 0.0
 
     def next(self, judge: str, *, window: str = "", count: int = 1) -> list[PairContent]:
         """Pairs for a judge, the one that matters most first: those his window holds, and as many more as it takes.
@@ -90,108 +130,77 @@ class Assignment:
         self._release_expired()
         with self._store.database.writing(durable=False) as connection:
             number = lock_judge(connection, judge)
-            held = self._held(connection, number, window)
-            if len(held) < count:
-                self._lease(connection, number, window, _fresh(connection, number, count - len(held)))
-                held = self._held(connection, number, window)
-            if len(held) < count:
-                self._lease(connection, number, window, _put_off(connection, number, count - len(held)))
-                held = self._held(connection, number, window)
-        return self._store.pairs(held[:count]) if held else []
+            who = {"judge": number, "window": window}
+            held = self._held(connection, who)
+            for more in (_FRESH, _DEFERRED):
+                if len(held) < count:
+                    held += self._taken(connection, more, {**who, "count": count - len(held)})
+            held.sort(key=lambda row: (row.turn, row.priority, row.id))
+            numbers = [row.id for row in held[:count]]
+            found = self._store.memory.look_up(connection, numbers)
+        return [found[pair][0] for pair in numbers]
 
     def later(self, judge: str, pair: int) -> None:
-        """Put a pair at the end for a judge, behind all others and those put off before; others may have it now."""
+        """Put a pair at the end for a judge, behind all others and those put off before; others may have it now.
+
+        Raises
+        ------
+        UnknownIdError
+            No such pair.
+        """
+        self._store.pairs([pair])
         with self._store.database.writing(durable=False) as connection:
             number = lock_judge(connection, judge)
-            later = schema.later
-            mine = later.c.judge_id == number
-            last = connection.execute(sa.select(sa.func.max(later.c.turn)).where(mine)).scalar()
-            connection.execute(later.delete().where(mine, later.c.pair_id == pair))
+            mine = _later.judge_id == number
+            last = connection.execute(sa.select(sa.func.max(_later.turn)).where(mine)).scalar()
+            connection.execute(schema.later.delete().where(mine, _later.pair_id == pair))
             row = {"judge_id": number, "pair_id": pair, "turn": (last or 0) + 1}
-            connection.execute(later.insert(), row)
+            connection.execute(schema.later.insert(), row)
             _give_back(connection, [(pair, number)])
 
     def release(self, judge: str, *, window: str = "") -> None:
         """Give back all that a judge's window holds, as when it is closed."""
         with self._store.database.writing(durable=False) as connection:
             number = lock_judge(connection, judge)
-            lease = schema.leases.c
-            held = sa.select(lease.pair_id).where(lease.judge_id == number, lease.held_by == window)
-            _give_back(connection, [(pair, number) for pair in connection.execute(held).scalars()])
+            held = connection.execute(sa.select(_lease.pair_id).where(_mine), {"judge": number, "window": window})
+            _give_back(connection, [(row.pair_id, number) for row in held])
 
-    def _held(self, connection: sa.Connection, judge: int, window: str) -> list[int]:
-        """Pairs that the window holds, in order; what runs out within half the time is renewed."""
-        lease, pair, later = schema.leases.c, schema.pairs.c, schema.later.c
-        mine = sa.and_(lease.judge_id == judge, lease.held_by == window)
-        put_off = sa.and_(later.pair_id == pair.id, later.judge_id == judge)
-        rows = connection.execute(
-            sa.select(pair.id, lease.expires)
-            .join(schema.leases, lease.pair_id == pair.id)
-            .outerjoin(schema.later, put_off)
-            .where(mine)
-            .order_by(sa.func.coalesce(later.turn, 0), pair.priority, pair.id)
-        ).all()
+    def _held(self, connection: sa.Connection, who: dict[str, Any]) -> list[Any]:
+        """Pairs that the window holds; what runs out within half the time is renewed."""
+        rows = list(connection.execute(_HELD, who))
         now = self._clock()
         if any(row.expires < now + self._seconds / 2 for row in rows):
-            connection.execute(schema.leases.update().where(mine).values(expires=now + self._seconds))
-        return [row.id for row in rows]
+            connection.execute(_RENEW, {**who, "until": now + self._seconds})
+        return rows
 
-    def _lease(self, connection: sa.Connection, judge: int, window: str, pairs: list[int]) -> None:
-        if not pairs:
-            return
-        expires = self._clock() + self._seconds
-        rows = [{"pair_id": pair, "judge_id": judge, "held_by": window, "expires": expires} for pair in pairs]
-        connection.execute(schema.leases.insert(), rows)
-        taken = schema.pairs.update().where(schema.pairs.c.id.in_(pairs))
-        connection.execute(taken.values(free=schema.pairs.c.free - 1))
+    def _taken(self, connection: sa.Connection, chosen: Any, who: dict[str, Any]) -> list[Any]:
+        rows = list(connection.execute(chosen, who))
+        if rows:
+            until = self._clock() + self._seconds
+            lease = {"judge_id": who["judge"], "held_by": who["window"], "expires": until}
+            connection.execute(_TAKE, [{"pair_id": row.id, **lease} for row in rows])
+            connection.execute(_TAKEN, [{"pair": row.id} for row in rows])
+        return rows
 
     def _release_expired(self) -> None:
-        lease, now = schema.leases.c, self._clock()
-        over = sa.select(lease.pair_id, lease.judge_id).where(lease.expires < now)
+        now = self._clock()
+        if now < self._look_again:
+            return
+        self._look_again = now + min(1.0, self._seconds / 10)
         with self._store.database.reading() as connection:
-            if connection.execute(over.limit(1)).first() is None:
+            if connection.execute(_OVER, {"now": now}).first() is None:
                 return
         with self._store.database.writing(durable=False) as connection:
-            held = sa.select(schema.pairs.c.id).where(schema.pairs.c.id.in_(over.with_only_columns(lease.pair_id)))
-            free = set(connection.execute(held.with_for_update(skip_locked=True, key_share=True)).scalars())
-            _give_back(
-                connection, [(row.pair_id, row.judge_id) for row in connection.execute(over) if row.pair_id in free]
-            )
-
-
-def _fresh(connection: sa.Connection, judge: int, count: int) -> list[int]:
-    """The pairs that matter most of those this judge may have; locked, so that nobody else takes them meanwhile."""
-    pair, later = schema.pairs.c, schema.later.c
-    put_off = sa.exists().where(later.pair_id == pair.id, later.judge_id == judge)
-    chosen = _open_to(judge).where(~put_off).order_by(pair.priority, pair.id).limit(count)
-    return _locked(connection, chosen)
-
-
-def _put_off(connection: sa.Connection, judge: int, count: int) -> list[int]:
-    """Those that this judge put off, the first one first."""
-    pair, later = schema.pairs.c, schema.later.c
-    mine = sa.and_(later.pair_id == pair.id, later.judge_id == judge)
-    chosen = _open_to(judge).join(schema.later, mine).order_by(later.turn).limit(count)
-    return _locked(connection, chosen)
-
-
-def _locked(connection: sa.Connection, chosen: sa.Select[Any]) -> list[int]:
-    """The chosen pairs but for those that another request holds at this moment."""
-    lock = chosen.with_for_update(of=schema.pairs, skip_locked=True, key_share=True)
-    return [int(number) for number in connection.execute(lock).scalars()]
-
-
-def _open_to(judge: int) -> sa.Select[Any]:
-    pair, held, lease = schema.pairs.c, schema.standing.c, schema.leases.c
-    judged = sa.exists().where(held.pair_id == pair.id, held.judge_id == judge, held.role == "judge")
-    leased = sa.exists().where(lease.pair_id == pair.id, lease.judge_id == judge)
-    return sa.select(pair.id).where(pair.free > 0, ~judged, ~leased)
+            ids = sa.select(_lease.pair_id).where(_lease.expires < now)
+            chosen = sa.select(_pair.id).where(_pair.id.in_(ids)).with_for_update(skip_locked=True, key_share=True)
+            ours = {row.id for row in connection.execute(chosen)}
+            over = connection.execute(_OVER, {"now": now}).all()
+            _give_back(connection, [(row.pair_id, row.judge_id) for row in over if row.pair_id in ours])
 
 
 def _give_back(connection: sa.Connection, held: list[tuple[int, int]]) -> None:
-    lease = schema.leases
     for pair, judge in sorted(held):
-        row = sa.select(schema.pairs.c.id).where(schema.pairs.c.id == pair)
+        row = sa.select(_pair.id).where(_pair.id == pair)
         connection.execute(row.with_for_update(key_share=True))
-        connection.execute(lease.delete().where(lease.c.pair_id == pair, lease.c.judge_id == judge))
+        connection.execute(schema.leases.delete().where(_lease.pair_id == pair, _lease.judge_id == judge))
         count_free(connection, pair)

@@ -11,21 +11,22 @@ only gives out pairs is not waited for: what a crash could lose of it is a lease
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from visual_search.errors import FileFormatError, InputError
 from visual_search.judging.schema import VERSION_TABLE, sa
+from visual_search.judging.turns import Turns
 
 __all__ = ["BUSY_SECONDS", "Database"]
 
 BUSY_SECONDS = 30.0
 _MIGRATIONS = Path(__file__).with_name("migrations")
-# Any number that nobody else takes: one process at a time brings a PostgreSQL database up to date.
-_UPGRADE_LOCK = 7_305_201_911
+# Any number that nobody else takes: one process at a time brings a database up to date, or adds a pool.
+_ALONE = 7_305_201_911
 
 
 class Database:
@@ -51,16 +52,17 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite:
             _check_file(Path(self.url.database or ""), create=create)
-        # Writers of one process queue here in turn; SQLite's own waiting sleeps, and the unlucky sleep long.
-        self._turn: Any = threading.Lock() if self.is_sqlite else nullcontext()
-        self._engine = self._made()
+        # Writers of one process queue here: those of SQLite one by one, since its own waiting sleeps and the unlucky
+        # sleep long; those of PostgreSQL a few at once, since more only take turns on the same processors.
+        self._turns = Turns(1 if self.is_sqlite else 6)
+        self._durable, self._quick = self._made(durable=True), self._made(durable=False)
         try:
             self._bring_up_to_date()
         except sa.exc.DatabaseError as error:
-            self._engine.dispose()
+            self.close()
             raise _refused(self.shown, error) from error
         except BaseException:
-            self._engine.dispose()
+            self.close()
             raise
 
     @property
@@ -71,7 +73,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """One state of the database, whatever others write meanwhile."""
-        with self._engine.connect().execution_options(judging="read") as connection, connection.begin():
+        with self._quick.connect().execution_options(judging="read") as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -83,28 +85,31 @@ class Database:
         durable : bool
             Whether to wait for the disk.
         """
-        kind = "durable" if durable else "quick"
-        with (
-            self._turn,
-            self._engine.connect().execution_options(judging=kind) as connection,
-            connection.begin(),
-        ):
+        engine = self._durable if durable else self._quick
+        with self._turns, engine.connect() as connection, connection.begin():
             yield connection
+
+    def alone(self, connection: sa.Connection) -> None:
+        """Wait until no other transaction that asked for this is under way; for work on many rows."""
+        if not self.is_sqlite:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ALONE)))
 
     def close(self) -> None:
         """Close all connections."""
-        self._engine.dispose()
+        self._durable.dispose()
+        self._quick.dispose()
 
-    def _made(self) -> sa.Engine:
+    def _made(self, *, durable: bool) -> sa.Engine:
         if self.is_sqlite:
             options: dict[str, Any] = {"connect_args": {"timeout": BUSY_SECONDS, "check_same_thread": False}}
         else:
-            options = {"isolation_level": "READ COMMITTED", "pool_pre_ping": True}
-        engine = sa.create_engine(self.url, pool_size=8, max_overflow=24, **options)
+            options = {"isolation_level": "READ COMMITTED"}
+        engine = sa.create_engine(self.url, pool_size=16, max_overflow=16, **options)
         if self.is_sqlite:
-            sa.event.listen(engine, "connect", _set_up_sqlite)
+            sa.event.listen(engine, "connect", partial(_set_up_sqlite, durable=durable))
             sa.event.listen(engine, "begin", _begin_sqlite)
         else:
+            sa.event.listen(engine, "connect", partial(_set_up_postgresql, durable=durable))
             sa.event.listen(engine, "begin", _begin_postgresql)
         return engine
 
@@ -118,8 +123,7 @@ class Database:
         config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
         scripts = ScriptDirectory.from_config(config)
         with self.writing() as connection:
-            if not self.is_sqlite:
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_UPGRADE_LOCK)))
+            self.alone(connection)
             context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
             there = context.get_current_revision()
             if there == scripts.get_current_head():
@@ -166,24 +170,23 @@ def _refused(shown: str, error: sa.exc.DatabaseError) -> InputError:
     return InputError(f"store: {shown} cannot be opened ({words})")
 
 
-def _set_up_sqlite(connection: Any, _: Any) -> None:
+def _set_up_sqlite(connection: Any, _: Any, *, durable: bool) -> None:
     connection.isolation_level = None  # transactions begin where we say, not at the first statement that writes
-    for pragma in ("journal_mode=WAL", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", f"synchronous={'FULL' if durable else 'NORMAL'}"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
+def _set_up_postgresql(connection: Any, _: Any, *, durable: bool) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET synchronous_commit TO {'on' if durable else 'off'}")
+    connection.commit()
+
+
 def _begin_sqlite(connection: sa.Connection) -> None:
-    kind = connection.get_execution_options().get("judging", "durable")
-    if kind == "read":
-        connection.exec_driver_sql("BEGIN")
-        return
-    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if kind == 'durable' else 'NORMAL'}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    reads = connection.get_execution_options().get("judging") == "read"
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 def _begin_postgresql(connection: sa.Connection) -> None:
-    kind = connection.get_execution_options().get("judging", "durable")
-    if kind == "read":
+    if connection.get_execution_options().get("judging") == "read":
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-    elif kind == "quick":
-        connection.exec_driver_sql("SET LOCAL synchronous_commit TO off")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.counted import counted
-from visual_search.errors import DuplicateIdError, InputError, Problems, first_few
+from visual_search.errors import DuplicateIdError, InputError, first_few
 from visual_search.formats.columns import ColumnTable
 from visual_search.ids import Id, Ids
 
@@ -23,7 +23,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class JudgementTable:
-    """One row a judgement that holds; of two of one judge on one pair the later holds.
+    """One row a judgement that holds: of two by one judge on one pair, and of two adjudications of a pair, the later.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class JudgementTable:
         Whether the row is an adjudication, made in sight of others' grades: it decides a pair and never counts as
         one more independent judgement.
     replaced : int
-        Rows left out because the same judge marked the same pair again later.
+        Rows left out because the judge marked the pair again or took it back, or it was adjudicated again.
 
     Examples
     --------
@@ -69,6 +69,7 @@ class JudgementTable:
         grade: str = "grade",
         time: str = "time",
         adjudicated: str = "adjudicated",
+        undo: str = "undo",
     ) -> JudgementTable:
         """Take a Parquet file, a data frame or a mapping of columns, one row a judgement.
 
@@ -83,6 +84,9 @@ class JudgementTable:
             Column of numbers, texts that sort, or times; read where there is one.
         adjudicated : str
             Column of true and false; read where there is one, else no row is an adjudication.
+        undo : str
+            Column of true and false; read where there is one. Such a row takes back what this judge said of the pair
+            before, as in a whole log of judgements.
 
         Raises
         ------
@@ -98,6 +102,7 @@ class JudgementTable:
         grades = table.numbers_or_nan(grade)
         flags = table.flags(adjudicated) if adjudicated in table else np.zeros(len(table), dtype=np.bool_)
         times = table.order(time) if time in table else np.zeros(len(table), dtype=np.int64)
+        undone = table.flags(undo) if undo in table else np.zeros(len(table), dtype=np.bool_)
         _check_grades(grades, queries, of_query, items, of_item)
         whole = cls(
             Ids(judges, what="judges"),
@@ -109,7 +114,7 @@ class JudgementTable:
             grades,
             flags,
         )
-        return whole._latest(times)
+        return whole._standing(times, undone)
 
     def __len__(self) -> int:
         return len(self.grade)
@@ -168,34 +173,20 @@ class JudgementTable:
             self.replaced,
         )
 
-    def _latest(self, times: Int64Array) -> JudgementTable:
-        """Keep the latest row of each judge, pair and kind."""
-        key = (self.pair * len(self.judges) + self.judge) * 2 + self.adjudicated
-        order = np.lexsort((times, key))
-        key, when = key[order], times[order]
-        same = key[1:] == key[:-1]
-        unclear = np.flatnonzero(same & (when[1:] == when[:-1]))
-        if unclear.size:
-            rows = order[unclear]
-            named = [(self.judges[int(self.judge[row])], *self.pair_name(int(self.pair[row]))) for row in rows[:5]]
-            raise DuplicateIdError(
-                f"judgements: {counted(len(unclear), 'pair was', 'pairs were')} marked more than once by one judge "
-                f"with no later time to say which holds, first (judge, query, item): {first_few(named)}; keep one "
-                "row, or give a column of times"
+    def _standing(self, times: Int64Array, undone: BoolArray) -> JudgementTable:
+        """Keep the latest row of each judge and pair that is not undone, and each pair's latest adjudication."""
+        own = (self.pair * len(self.judges) + self.judge) * 2 + self.adjudicated
+        kept = _latest(self, own, times)
+        replaced = len(self) - len(kept)
+        kept = kept[~undone[kept]]
+        if not len(kept) or np.isnan(self.grade[kept]).all():
+            raise InputError(
+                "judgements: no row with a grade stands; at least one judgement with a grade is needed"
             )
-        last = np.append(~same, True)
-        kept = self.take(np.sort(order[last]))
-        return JudgementTable(
-            kept.judges,
-            kept.queries,
-            kept.items,
-            kept.judge,
-            kept.query,
-            kept.item,
-            kept.grade,
-            kept.adjudicated,
-            int(same.sum()),
-        )
+        rest = self.take(kept)
+        one_each = rest.pair * (len(self.judges) + 1) + np.where(rest.adjudicated, len(self.judges), rest.judge)
+        standing = rest.take(_latest(rest, one_each, times[kept]))
+        return replace(standing, replaced=replaced + len(rest) - len(standing))
 
     def __repr__(self) -> str:
         given = np.unique(self.judge[~self.adjudicated])
@@ -206,17 +197,31 @@ class JudgementTable:
         )
 
 
+def _latest(table: JudgementTable, key: Int64Array, times: Int64Array) -> Int64Array:
+    """The last row of each key, rows rising."""
+    order = np.lexsort((times, key))
+    ranked, when = key[order], times[order]
+    same = ranked[1:] == ranked[:-1]
+    unclear = np.flatnonzero(same & (when[1:] == when[:-1]))
+    if unclear.size:
+        rows = order[unclear]
+        named = [(table.judges[int(table.judge[row])], *table.pair_name(int(table.pair[row]))) for row in rows[:5]]
+        pairs = counted(len(unclear), "pair was", "pairs were")
+        raise DuplicateIdError(
+            f"judgements: {pairs} marked more than once by one judge, or adjudicated more than once, with no later "
+            f"time to say which holds, first (judge, query, item): {first_few(named)}; keep one row, or give a "
+            "column of times"
+        )
+    return np.sort(order[np.append(~same, True)])
+
+
 def _check_grades(
     grades: FloatArray, queries: list[Any], of_query: Int64Array, items: list[Any], of_item: Int64Array
 ) -> None:
-    problems = Problems("judgements")
     wrong = np.flatnonzero(np.isinf(grades))
     if wrong.size:
         named = [(queries[of_query[row]], items[of_item[row]]) for row in wrong[:5].tolist()]
-        problems.add(
-            f"{counted(wrong.size, 'grade is', 'grades are')} infinite, first (query, item): {first_few(named)}; "
-            "leave the cell empty where a judge could not tell"
+        raise InputError(
+            f"judgements: {counted(wrong.size, 'grade is', 'grades are')} infinite, first (query, item): "
+            f"{first_few(named)}; leave the cell empty where a judge could not tell"
         )
-    if np.isnan(grades).all():
-        problems.add("no row has a grade; at least one judgement with a grade is needed")
-    problems.raise_if_any(InputError)

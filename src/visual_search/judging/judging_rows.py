@@ -1,19 +1,33 @@
-"""Rows of the log of judgements: written once, with what follows from each kept in step."""
+"""Rows of the log of judgements: written once, with what follows from each kept in step.
+
+Statements stand ready at the top, since making one takes longer than running it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from visual_search.errors import InputError, UnknownIdError
+from visual_search.errors import InputError
+from visual_search.ids import Id
 from visual_search.judging import schema
 from visual_search.judging.records import Judgement, Role, Verdict
 from visual_search.judging.schema import id_value, sa
 
-__all__ = ["NewRecord", "as_judgement", "count_free", "judge_number", "lock_judge", "log_query", "write_record"]
+__all__ = [
+    "FIND_RECORD",
+    "NewRecord",
+    "as_judgement",
+    "count_free",
+    "lock_judge",
+    "log_query",
+    "write_record",
+]
 
 LONGEST_NAME = 200
+
+_said, _pair, _held, _lease = schema.judgements.c, schema.pairs.c, schema.standing.c, schema.leases.c
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,8 @@ class NewRecord:
     verdict : Verdict or None
         None undoes.
     replaces : int or None
+    time : datetime or None
+        When it was made elsewhere, of imported ones; now where None.
     """
 
     key: str
@@ -37,18 +53,69 @@ class NewRecord:
     role: Role
     verdict: Verdict | None
     replaces: int | None
+    time: datetime | None = None
 
 
-def judge_number(connection: sa.Connection, name: str) -> int | None:
-    """The row of a judge, or None of one who is new."""
-    found = connection.execute(sa.select(schema.judges.c.id).where(schema.judges.c.name == name)).scalar()
-    return None if found is None else int(found)
+def log_query() -> Any:
+    """The log's records with names instead of rows; to be narrowed and ordered."""
+    return (
+        sa.select(
+            schema.judgements,
+            schema.queries.c.name.label("query"),
+            schema.items.c.name.label("item"),
+            schema.judges.c.name.label("judge"),
+        )
+        .join(schema.pairs, _pair.id == _said.pair_id)
+        .join(schema.queries, schema.queries.c.id == _pair.query_id)
+        .join(schema.items, schema.items.c.id == _pair.item_id)
+        .join(schema.judges, schema.judges.c.id == _said.judge_id)
+    )
+
+
+_LOCK_JUDGE = (
+    sa.select(schema.judges.c.id)
+    .where(schema.judges.c.name == sa.bindparam("name"))
+    .with_for_update(key_share=True)
+)
+_last = (
+    sa.select(sa.func.max(_said.id))
+    .where(
+        _said.pair_id == sa.bindparam("pair"),
+        _said.judge_id == sa.bindparam("judge"),
+        _said.role == sa.bindparam("said_as"),
+    )
+    .scalar_subquery()
+)
+_before = sa.select(_said.id).where(_said.key == sa.bindparam("key")).scalar_subquery()
+_LOCK_PAIR = (
+    sa.select(_pair.id, _last.label("last"), _before.label("before"))
+    .where(_pair.id == sa.bindparam("pair"))
+    .with_for_update(key_share=True)
+)
+FIND_RECORD = log_query().where(_said.id == sa.bindparam("number"))
+_IS_UNDO = sa.select(_said.undo).where(_said.id == sa.bindparam("number"))
+_ADD = schema.judgements.insert().returning(_said.id)
+_ADD_STANDING = schema.standing.insert()
+_DROP_STANDING = schema.standing.delete().where(
+    _held.pair_id == sa.bindparam("pair"),
+    _held.judge_id == sa.bindparam("judge"),
+    _held.role == sa.bindparam("said_as"),
+)
+_DROP_LEASE, _DROP_LATER = (
+    table.delete().where(table.c.pair_id == sa.bindparam("pair"), table.c.judge_id == sa.bindparam("judge"))
+    for table in (schema.leases, schema.later)
+)
+_DONE = sa.select(sa.func.count()).where(_held.pair_id == _pair.id, _held.role == "judge").scalar_subquery()
+_OUT = sa.select(sa.func.count()).where(_lease.pair_id == _pair.id).scalar_subquery()
+_LEFT = _pair.wanted - _DONE - _OUT
+_COUNT_FREE = (
+    schema.pairs.update().where(_pair.id == sa.bindparam("pair")).values(free=sa.case((_LEFT > 0, _LEFT), else_=0))
+)
 
 
 def lock_judge(connection: sa.Connection, name: str) -> int:
     """The row of a judge, made where he is new; one request of a judge at a time goes beyond this line."""
-    lock = sa.select(schema.judges.c.id).where(schema.judges.c.name == name).with_for_update(key_share=True)
-    found = connection.execute(lock).scalar()
+    found = connection.execute(_LOCK_JUDGE, {"name": name}).scalar()
     if found is None:
         _check_name(name, "judge")
         if connection.dialect.name == "postgresql":
@@ -57,7 +124,7 @@ def lock_judge(connection: sa.Connection, name: str) -> int:
             connection.execute(insert(schema.judges).values(name=name).on_conflict_do_nothing())
         else:
             connection.execute(schema.judges.insert().values(name=name))
-        found = connection.execute(lock).scalar_one()
+        found = connection.execute(_LOCK_JUDGE, {"name": name}).scalar_one()
     return int(found)
 
 
@@ -67,47 +134,47 @@ def _check_name(text: str, what: str) -> None:
 
 
 def write_record(
-    connection: sa.Connection, record: NewRecord, grades: tuple[float, ...]
-) -> tuple[Judgement, int | None]:
-    """Write one record, or find the one that its key has written before.
+    connection: sa.Connection, record: NewRecord, pair: tuple[Id, Id], grades: tuple[float, ...]
+) -> tuple[Judgement, bool]:
+    """Write one record of a pair with these ids, or find the one that its key has written before.
 
     Returns
     -------
     judgement : Judgement
-    query : int or None
-        Row of the query whose order may have changed; None where nothing was written.
+    is_new : bool
+        False where its key had written it before.
 
     Raises
     ------
     InputError
         A grade that is none of the task's; a pair that this judge has judged; a record that holds no more.
-    UnknownIdError
-        No such pair.
     """
     _check_name(record.key, "key")
     judge = lock_judge(connection, record.judge)
-    query = _lock_pair(connection, record.pair)
-    before = connection.execute(log_query().where(schema.judgements.c.key == record.key)).one_or_none()
-    if before is not None:
-        return _same(as_judgement(before), record), None
+    who = {"pair": record.pair, "judge": judge, "said_as": record.role, "key": record.key}
+    locked = connection.execute(_LOCK_PAIR, who).one()
+    if locked.before is not None:
+        before = connection.execute(FIND_RECORD, {"number": locked.before}).one()
+        return _same(as_judgement(before), record), False
     if record.verdict is not None and record.verdict.grade is not None and record.verdict.grade not in grades:
         allowed = ", ".join(f"{grade:g}" for grade in grades)
         raise InputError(f"grade is {record.verdict.grade:g}; the task has {allowed}")
-    replaces = _replaced(connection, record, judge)
-    number = _insert(connection, record, judge, replaces)
-    _keep_in_step(connection, record, judge, number)
-    written = connection.execute(log_query().where(schema.judgements.c.id == number)).one()
-    return as_judgement(written), query
-
-
-def _lock_pair(connection: sa.Connection, pair: int) -> int:
-    """Lock the pair's query and then the pair, in this order wherever both are locked; gives the query's row."""
-    query = connection.execute(sa.select(schema.pairs.c.query_id).where(schema.pairs.c.id == pair)).scalar()
-    if query is None:
-        raise UnknownIdError(f"pair {pair} is not in this store; take numbers that it has given out")
-    for table, number in ((schema.queries, query), (schema.pairs, pair)):
-        connection.execute(sa.select(table.c.id).where(table.c.id == number).with_for_update(key_share=True))
-    return int(query)
+    stands = _standing(connection, record, locked.last)
+    made = Judgement(
+        number=0,
+        key=record.key,
+        pair=record.pair,
+        query=pair[0],
+        item=pair[1],
+        judge=record.judge,
+        role=record.role,
+        time=record.time or datetime.now(UTC),
+        verdict=record.verdict,
+        replaces=locked.last,
+    )
+    number = int(connection.execute(_ADD, _row(made, judge)).scalar_one())
+    _keep_in_step(connection, record, judge, number, stands=stands)
+    return replace(made, number=number), True
 
 
 def _same(found: Judgement, record: NewRecord) -> Judgement:
@@ -120,14 +187,10 @@ def _same(found: Judgement, record: NewRecord) -> Judgement:
     return found
 
 
-def _replaced(connection: sa.Connection, record: NewRecord, judge: int) -> int | None:
-    """Number of the record that a new one has to replace, checked against the one that it says it does."""
-    table = schema.judgements.c
-    mine = sa.and_(table.pair_id == record.pair, table.judge_id == judge, table.role == record.role)
-    last = connection.execute(
-        sa.select(table.id, table.undo).where(mine).order_by(table.id.desc()).limit(1)
-    ).one_or_none()
-    stands = None if last is None or last.undo else int(last.id)
+def _standing(connection: sa.Connection, record: NewRecord, last: int | None) -> bool:
+    """Whether the judge's last record of the pair stands, checked against what the new one says of it."""
+    undone = last is not None and connection.execute(_IS_UNDO, {"number": last}).scalar_one()
+    stands = None if undone else last
     if record.replaces is None and stands is not None:
         raise InputError(
             f"pair {record.pair} is judged by {record.judge!r} already (record {stands}); to think again, replace "
@@ -136,65 +199,42 @@ def _replaced(connection: sa.Connection, record: NewRecord, judge: int) -> int |
     if record.replaces is not None and record.replaces != stands:
         holds = "none does" if stands is None else f"record {stands} does"
         raise InputError(f"record {record.replaces} does not stand for {record.judge!r} and this pair; {holds}")
-    return None if last is None else int(last.id)
+    return stands is not None
 
 
-def _insert(connection: sa.Connection, record: NewRecord, judge: int, replaces: int | None) -> int:
-    verdict = record.verdict
-    row: dict[str, Any] = {
-        "key": record.key,
-        "pair_id": record.pair,
+def _row(made: Judgement, judge: int) -> dict[str, Any]:
+    verdict = made.verdict
+    return {
+        "key": made.key,
+        "pair_id": made.pair,
         "judge_id": judge,
-        "role": record.role,
-        "time": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "role": made.role,
+        "time": made.time.isoformat(timespec="microseconds"),
         "undo": verdict is None,
         "grade": None if verdict is None else verdict.grade,
         "reason": "" if verdict is None else verdict.reason,
         "note": "" if verdict is None else verdict.note,
         "seconds": None if verdict is None else verdict.seconds,
-        "replaces": replaces,
+        "replaces": made.replaces,
     }
-    made = connection.execute(schema.judgements.insert().returning(schema.judgements.c.id), row)
-    return int(made.scalar_one())
 
 
-def _keep_in_step(connection: sa.Connection, record: NewRecord, judge: int, number: int) -> None:
-    held = schema.standing
-    mine = sa.and_(held.c.pair_id == record.pair, held.c.judge_id == judge, held.c.role == record.role)
-    connection.execute(held.delete().where(mine))
+def _keep_in_step(connection: sa.Connection, record: NewRecord, judge: int, number: int, *, stands: bool) -> None:
+    who = {"pair": record.pair, "judge": judge}
+    if stands:
+        connection.execute(_DROP_STANDING, {**who, "said_as": record.role})
     if record.verdict is not None:
         row = {"pair_id": record.pair, "judge_id": judge, "role": record.role, "judgement_id": number}
-        connection.execute(held.insert(), row)
-    for table in (schema.leases, schema.later):
-        connection.execute(table.delete().where(table.c.pair_id == record.pair, table.c.judge_id == judge))
+        connection.execute(_ADD_STANDING, row)
+    else:  # the pair comes back to the judge at once
+        connection.execute(_DROP_LATER, who)
+    connection.execute(_DROP_LEASE, who)
     count_free(connection, record.pair)
 
 
 def count_free(connection: sa.Connection, pair: int) -> None:
     """Count anew how many judges more can be given a pair, whose row the caller holds."""
-    held, lease, table = schema.standing.c, schema.leases.c, schema.pairs.c
-    done = sa.select(sa.func.count()).where(held.pair_id == pair, held.role == "judge").scalar_subquery()
-    out = sa.select(sa.func.count()).where(lease.pair_id == pair).scalar_subquery()
-    left = table.wanted - done - out
-    free = sa.case((left > 0, left), else_=0)
-    connection.execute(schema.pairs.update().where(table.id == pair).values(free=free))
-
-
-def log_query() -> Any:
-    """The log's records with names instead of rows; to be narrowed and ordered."""
-    said, pair = schema.judgements.c, schema.pairs.c
-    return (
-        sa.select(
-            schema.judgements,
-            schema.queries.c.name.label("query"),
-            schema.items.c.name.label("item"),
-            schema.judges.c.name.label("judge"),
-        )
-        .join(schema.pairs, pair.id == said.pair_id)
-        .join(schema.queries, schema.queries.c.id == pair.query_id)
-        .join(schema.items, schema.items.c.id == pair.item_id)
-        .join(schema.judges, schema.judges.c.id == said.judge_id)
-    )
+    connection.execute(_COUNT_FREE, {"pair": pair})
 
 
 def as_judgement(row: Any) -> Judgement:

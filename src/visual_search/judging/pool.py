@@ -118,9 +118,10 @@ class Pool:
     (Pool(1 query, 1 pair, 0 systems), [('q', 'a')])
     """
 
-    queries: Mapping[Id, PoolQuery]
-    sources: Mapping[Pair, tuple[Source, ...]]
-    items: Mapping[Id, ImageLocation | None] = field(default_factory=dict)
+    # Any: a mapping of one kind of ids is no mapping of both to a type checker.
+    queries: Mapping[Any, PoolQuery]
+    sources: Mapping[Any, tuple[Source, ...]]
+    items: Mapping[Any, ImageLocation | None] = field(default_factory=dict)
     systems: Mapping[str, PooledSystem] = field(default_factory=dict)
     task: JudgingTask = field(default_factory=JudgingTask)
 

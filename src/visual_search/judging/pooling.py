@@ -24,8 +24,8 @@ def pool_of_rankings(
     depth: int,
     *,
     queries: Iterable[PoolQuery] | None = None,
-    items: Mapping[Id, ImageLocation | None] | None = None,
-    ignored: Mapping[Id, Iterable[Id]] | None = None,
+    items: Mapping[Any, ImageLocation | None] | None = None,
+    ignored: Mapping[Any, Iterable[Id]] | None = None,
     fingerprints: Mapping[str, str | None] | None = None,
     task: JudgingTask | None = None,
 ) -> Pool:
@@ -104,7 +104,7 @@ def _first(ranking: Ranking, query: Id, depth: int, skipped: set[Id]) -> list[Id
 
 
 def random_candidates(
-    pool: Pool, gallery: Ids, per_query: int, *, seed: int = 0, ignored: Mapping[Id, Iterable[Id]] | None = None
+    pool: Pool, gallery: Ids, per_query: int, *, seed: int = 0, ignored: Mapping[Any, Iterable[Id]] | None = None
 ) -> Iterator[tuple[Pair, Source]]:
     """Draw items outside the pool for each query, each item with equal chance; for `Pool.with_pairs`.
 
@@ -193,12 +193,12 @@ class ItemVectors:
 
 def near_duplicate_candidates(
     pool: Pool,
-    relevant: Mapping[Id, Iterable[Id]],
+    relevant: Mapping[Any, Iterable[Id]],
     vectors: ItemVectors,
     *,
     per_query: int,
     at_least: float = 0.9,
-    ignored: Mapping[Id, Iterable[Id]] | None = None,
+    ignored: Mapping[Any, Iterable[Id]] | None = None,
 ) -> Iterator[tuple[Pair, Source]]:
     """Find items outside the pool that look like items known to be relevant; for `Pool.with_pairs`.
 

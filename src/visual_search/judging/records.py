@@ -143,7 +143,7 @@ def judgement_columns(judgements: Iterable[Judgement]) -> dict[str, list[Any]]:
     Examples
     --------
     >>> sorted(judgement_columns([]))[:3]
-    ['grade', 'item', 'judge']
+    ['adjudicated', 'grade', 'item']
     """
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for one in judgements:

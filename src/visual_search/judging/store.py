@@ -10,7 +10,6 @@ import os
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,13 +17,19 @@ from visual_search.errors import InputError, UnknownIdError, first_few
 from visual_search.ids import Id
 from visual_search.judging import schema
 from visual_search.judging.database import Database
-from visual_search.judging.judging_rows import NewRecord, as_judgement, log_query, write_record
+from visual_search.judging.judging_rows import (
+    FIND_RECORD,
+    NewRecord,
+    as_judgement,
+    log_query,
+    write_record,
+)
 from visual_search.judging.pool import Pool, PoolQuery
 from visual_search.judging.pool_rows import PoolAdded, add_pool_rows, as_query
 from visual_search.judging.priorities import Priorities
 from visual_search.judging.records import Judgement, Role, Verdict, judgement_columns
 from visual_search.judging.schema import id_text, sa
-from visual_search.judging.store_contents import PairContent, QueryPair, pair_contents, query_pairs, stored_pool
+from visual_search.judging.store_contents import PairContent, PairMemory, QueryPair, query_pairs, stored_pool
 from visual_search.judging.store_progress import Progress, store_progress
 from visual_search.judging.task import JudgingTask
 
@@ -76,6 +81,8 @@ class JudgementStore:
 
     def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
         self.database = Database(place, create=create)
+        self.memory = PairMemory()
+        self._priorities: Priorities | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -100,10 +107,16 @@ class JudgementStore:
         with self.database.reading() as connection:
             return _task(connection) or JudgingTask()
 
-    @cached_property
+    @property
     def priorities(self) -> Priorities:
         """Orders pairs anew as judgements come in."""
-        return Priorities(self.task)
+        if self._priorities is None:
+            with self.database.reading() as connection:
+                task = _task(connection)
+            if task is None:  # not to be remembered: another process may bring the first pool
+                return Priorities(JudgingTask())
+            self._priorities = Priorities(task)
+        return self._priorities
 
     def add_pool(self, pool: Pool) -> PoolAdded:
         """Add a pool's queries, pairs and reasons; what was there, judgements above all, stays.
@@ -116,11 +129,11 @@ class JudgementStore:
             Another task; a query's text that is another; ids of another kind.
         """
         with self.database.writing() as connection:
+            self.database.alone(connection)
             task = _task(connection)
             if task is None:
                 row = {"name": "task", "value": json.dumps(pool.task.as_json())}
                 connection.execute(schema.settings.insert(), row)
-                self.__dict__.pop("priorities", None)
                 task = pool.task
             elif pool.task not in (task, JudgingTask()):
                 raise InputError(
@@ -128,6 +141,7 @@ class JudgementStore:
                 )
             added, changed = add_pool_rows(connection, replace(pool, task=task))
             Priorities(task).refresh_all(connection, changed)
+        self.memory.forget()
         return added
 
     def pool(self) -> Pool:
@@ -170,12 +184,18 @@ class JudgementStore:
         UnknownIdError
             Numbers that are no pair's.
         """
-        with self.database.reading() as connection:
-            found = pair_contents(connection, numbers)
+        found = self._pairs(numbers)
+        return [found[number][0] for number in numbers]
+
+    def _pairs(self, numbers: Sequence[int]) -> dict[int, tuple[PairContent, int]]:
+        found = self.memory.known(numbers)
+        if len(found) < len(set(numbers)):
+            with self.database.reading() as connection:
+                found = self.memory.look_up(connection, numbers)
         missing = [number for number in numbers if number not in found]
         if missing:
             raise UnknownIdError(f"pairs {first_few(missing)} are not in this store; take numbers that it gave out")
-        return [found[number] for number in numbers]
+        return found
 
     def query_pairs(self, query: Id, judge: str, *, depth: int | None = None) -> list[QueryPair]:
         """All pairs of a query for one judge's grid, in an order that tells nothing, with his own verdicts.
@@ -249,8 +269,7 @@ class JudgementStore:
             No such record.
         """
         with self.database.reading() as connection:
-            chosen = log_query().where(schema.judgements.c.id == number)
-            row = connection.execute(chosen).one_or_none()
+            row = connection.execute(FIND_RECORD, {"number": number}).one_or_none()
         if row is None:
             raise UnknownIdError(f"record {number} is not in this store; take one of judge()'s or log()'s")
         taken = as_judgement(row)
@@ -260,16 +279,24 @@ class JudgementStore:
         return self._write(NewRecord(name, taken.pair, judge, taken.role, None, number))
 
     def _write(self, record: NewRecord) -> Judgement:
-        with self.database.writing() as connection:
-            grades = tuple(grade.value for grade in self._task_now.grades)
-            written, query = write_record(connection, record, grades)
-            if query is not None:
-                self.priorities.refresh(connection, query)
+        content, query = self._pairs([record.pair])[record.pair]
+        grades = tuple(grade.value for grade in self.priorities.task.grades)
+        pair = (content.query.query_id, content.item)
+        try:
+            with self.database.writing() as connection:
+                written, is_new = write_record(connection, record, pair, grades)
+        except sa.exc.IntegrityError as error:
+            raise InputError(
+                f"key: {record.key!r} was used by another judge at the same time; use one's own"
+            ) from error
+        if is_new and self.priorities.ask(query):
+            # Apart, so that nobody who judges waits for another's disk; a crash between the two loses no judgement.
+            try:
+                with self.database.writing(durable=False) as connection:
+                    self.priorities.refresh(connection, query)
+            finally:
+                self.priorities.answered(query)
         return written
-
-    @property
-    def _task_now(self) -> JudgingTask:
-        return self.priorities.task
 
     def log(self, *, judge: str | None = None, last: int | None = None) -> list[Judgement]:
         """All records by rising number, with those that hold no more; or a judge's, or only the last ones."""

@@ -16,7 +16,7 @@ from visual_search.judging.records import Judgement
 from visual_search.judging.schema import id_text, id_value, sa
 from visual_search.judging.task import JudgingTask
 
-__all__ = ["PairContent", "QueryPair", "pair_contents", "query_pairs", "stored_pool"]
+__all__ = ["PairContent", "PairMemory", "QueryPair", "query_pairs", "stored_pool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +58,57 @@ class QueryPair:
     judgement: Judgement | None
 
 
-def pair_contents(connection: sa.Connection, numbers: Sequence[int]) -> dict[int, PairContent]:
-    """Pairs by number; numbers that are no pair's are left out."""
-    pair, query, item = schema.pairs.c, schema.queries.c, schema.items.c
-    rows = connection.execute(
-        sa.select(
-            pair.id, query.name, query.text, query.image, item.name.label("item"), item.image.label("item_image")
-        )
-        .join(schema.queries, query.id == pair.query_id)
-        .join(schema.items, item.id == pair.item_id)
-        .where(pair.id.in_(numbers))
+_pair, _query, _item = schema.pairs.c, schema.queries.c, schema.items.c
+_CONTENTS = (
+    sa.select(
+        _pair.id,
+        _pair.query_id,
+        _query.name,
+        _query.text,
+        _query.image,
+        _item.name.label("item"),
+        _item.image.label("item_image"),
     )
-    return {
-        row.id: PairContent(row.id, as_query(row), id_value(row.item), image_of(row.item_image)) for row in rows
-    }
+    .join(schema.queries, _query.id == _pair.query_id)
+    .join(schema.items, _item.id == _pair.item_id)
+    .where(_pair.id.in_(sa.bindparam("numbers", expanding=True)))
+)
+
+
+class PairMemory:
+    """Pairs that were looked up before: what a pair is never changes, but where an image is may become known.
+
+    Parameters
+    ----------
+    most : int
+        Pairs that are kept, at some 200 bytes each.
+    """
+
+    def __init__(self, most: int = 50_000) -> None:
+        self._most = most
+        self._known: dict[int, tuple[PairContent, int]] = {}
+
+    def look_up(self, connection: sa.Connection, numbers: Sequence[int]) -> dict[int, tuple[PairContent, int]]:
+        """Pairs by number, each with its query's row; numbers that are no pair's are left out."""
+        known = self.known(numbers)
+        missing = [number for number in numbers if number not in known]
+        if missing:
+            for row in connection.execute(_CONTENTS, {"numbers": missing}):
+                content = PairContent(row.id, as_query(row), id_value(row.item), image_of(row.item_image))
+                known[row.id] = (content, row.query_id)
+            if len(self._known) + len(missing) > self._most:
+                self._known.clear()
+            self._known.update(known)
+        return known
+
+    def known(self, numbers: Sequence[int]) -> dict[int, tuple[PairContent, int]]:
+        """Those of the pairs that are in memory."""
+        found = ((number, self._known.get(number)) for number in numbers)
+        return {number: one for number, one in found if one is not None}
+
+    def forget(self) -> None:
+        """Look everything up again, since a pool came."""
+        self._known.clear()
 
 
 def query_pairs(connection: sa.Connection, query: Id, judge: str, *, depth: int | None) -> list[QueryPair]:

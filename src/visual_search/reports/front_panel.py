@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
 from markupsafe import Markup
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["front_panel", "ladder_roles"]
 
+_Places: TypeAlias = tuple[list[float], list[float]]
 _SERIES = 8
 _TICKS = 6  # more would run into each other
 _SCALES = {"s": (1000.0, "ms"), "bytes": (1e-6, "MB"), "queries/s": (1.0, "queries/s")}
@@ -30,7 +31,14 @@ def ladder_roles(points: Sweep | Iterable[SweepPoint]) -> dict[str, str]:
     return {ladder: f"series-{number % _SERIES + 1}" for number, ladder in enumerate(ladders)}
 
 
-def front_panel(front: Front, *, key: str, target: float | None = None, chosen: SweepPoint | None = None) -> Markup:
+def front_panel(
+    front: Front,
+    *,
+    key: str,
+    target: float | None = None,
+    chosen: SweepPoint | None = None,
+    link: Callable[[SweepPoint], str] | None = None,
+) -> Markup:
     """Draw a front for a page.
 
     Parameters
@@ -42,6 +50,8 @@ def front_panel(front: Front, *, key: str, target: float | None = None, chosen: 
         A broken line at this mean.
     chosen : SweepPoint, optional
         Gets a ring.
+    link : callable, optional
+        From a point to the address that a click on it leads to.
 
     Returns
     -------
@@ -56,7 +66,7 @@ def front_panel(front: Front, *, key: str, target: float | None = None, chosen: 
     factor, unit = _SCALES[COSTS[front.cost][0]]
     every = [*front.points, *front.beaten]
 
-    def place(points: Iterable[SweepPoint]) -> tuple[list[float], list[float]]:
+    def place(points: Iterable[SweepPoint]) -> _Places:
         shown = list(points)
         return [factor * (point.of(front.cost) or 0.0) for point in shown], [front.mean(point) for point in shown]
 
@@ -73,6 +83,7 @@ def front_panel(front: Front, *, key: str, target: float | None = None, chosen: 
                 markerfacecolor=ROLE_COLOURS[role] if filled else "none",
                 zorder=3,
             )
+    links = {} if link is None else _link(axes, front, place, link)
     if target is not None:
         axes.axhline(target, color=ROLE_COLOURS["muted"], linewidth=1, dashes=(5, 3))
     if chosen is not None:
@@ -96,7 +107,30 @@ def front_panel(front: Front, *, key: str, target: float | None = None, chosen: 
         f"Mean {front.measure} against {front.cost} of {len(every)} settings; on the front {settings}. "
         "The table below has every setting.",
         key,
+        links=links,
     )
+
+
+def _link(
+    axes: Axes, front: Front, place: Callable[[Iterable[SweepPoint]], _Places], link: Callable[[SweepPoint], str]
+) -> dict[str, str]:
+    """Lay a place to click on over every point; what each address is called."""
+    names = {}
+    for point in sorted([*front.points, *front.beaten], key=lambda one: one.place):
+        address = link(point)
+        names[address] = f"{point.label}: {front.measure} {front.mean(point):.4f}"
+        # Wider than the marker, for fingers; painted with nothing, but there for the pointer.
+        axes.plot(
+            *place([point]),
+            linestyle="",
+            marker="o",
+            markersize=20,
+            color=ROLE_COLOURS["paper"],
+            alpha=0,
+            zorder=5,
+            url=address,
+        )
+    return names
 
 
 def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
@@ -112,6 +146,10 @@ def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
             inside = [tick for tick in every if first / margin <= tick <= last * margin]
             if len(inside) <= _TICKS:
                 break
+        if (
+            len(inside) < 2
+        ):  # costs that lie close together: where they begin and end tells more than one round number
+            inside = [float(f"{end:.3g}") for end in (first, last)]
         axes.set_xticks(inside, [f"{tick:,g}" for tick in inside])
         axes.minorticks_off()
     lowest, highest = min(ys), max(ys)

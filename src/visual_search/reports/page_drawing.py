@@ -39,7 +39,8 @@ _MARKERS = ["o", "s", "^", "D", "v", "P", "X", "p"]
 WIDTH, HEIGHT = 380, 300  # pixels; a third of a wide page and all of a phone's, so that text keeps its size
 TEXT_SIZE = 13.0
 _SVG = "{http://www.w3.org/2000/svg}"
-_HREF = "{http://www.w3.org/1999/xlink}href"
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_HREF = f"{_XLINK}href"
 
 
 def swatch(role: str) -> Markup:
@@ -75,12 +76,12 @@ def line_style(role: str) -> tuple[tuple[float, ...], str | None]:
     return _DASHES[number], _MARKERS[number]
 
 
-def canvas(height: float = HEIGHT) -> tuple[Figure, Axes]:
+def canvas(height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, Axes]:
     """An empty drawing of a page's size, with nothing painted but the axis below."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH / 72, height / 72), layout=None)
-    axes = figure.add_axes((34 / WIDTH, 44 / height, (WIDTH - 46) / WIDTH, (height - 54) / height))
+    figure = Figure(figsize=(width / 72, height / 72), layout=None)
+    axes = figure.add_axes((34 / width, 44 / height, (width - 46) / width, (height - 54) / height))
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(ROLE_COLOURS["muted"])
@@ -93,9 +94,18 @@ def canvas(height: float = HEIGHT) -> tuple[Figure, Axes]:
 
 
 def drawing(
-    figure: Figure, title: str, description: str, key: str, names: Mapping[str, str] = MappingProxyType({})
+    figure: Figure,
+    title: str,
+    description: str,
+    key: str,
+    names: Mapping[str, str] = MappingProxyType({}),
+    links: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
-    """The drawing as ``<svg>`` for a page; ``names`` replaces texts that need no font of the drawing's own."""
+    """The drawing as ``<svg>`` for a page.
+
+    ``names`` replaces texts that need no font of the drawing's own; ``links`` has what each address that was set on a
+    part of the drawing is called.
+    """
     from matplotlib import rc_context
 
     stream = io.BytesIO()
@@ -104,6 +114,9 @@ def drawing(
     root = ET.fromstring(stream.getvalue())  # noqa: S314 - matplotlib's own output
     for element in root.iter(f"{_SVG}text"):
         element.text = names.get(element.text or "", element.text)
+    for element in root.iter(f"{_SVG}a"):
+        element.set("aria-label", printable(links[element.attrib[_HREF]]))
+        element.attrib.pop("target", None)  # matplotlib would open a new window
     return Markup(_for_page(root, title, description, key))  # noqa: S704 - serialised by ElementTree, which escapes
 
 
@@ -120,7 +133,9 @@ def _for_page(root: ET.Element, title: str, description: str, key: str) -> str:
         _class_of_style(element)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib |= {"class": "figure", "role": "img", "aria-labelledby": f"{key}-title {key}-desc"}
+    # An image has no parts for a screen reader; where some are links, it must.
+    role = "img" if next(root.iter("a"), None) is None else "group"
+    root.attrib |= {"class": "figure", "role": role, "aria-labelledby": f"{key}-title {key}-desc"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
         named = ET.Element(tag, {"id": f"{key}-{tag}"})
         named.text = printable(text)
@@ -129,7 +144,7 @@ def _for_page(root: ET.Element, title: str, description: str, key: str) -> str:
 
 
 def _references(root: ET.Element) -> set[str]:
-    used = {element.attrib[_HREF].removeprefix("#") for element in root.iter() if _HREF in element.attrib}
+    used = {target.removeprefix("#") for target in (one.attrib.get(_HREF, "") for one in root.iter()) if target}
     for element in root.iter():
         used |= set(re.findall(r"url\(#([^)]+)\)", " ".join(element.attrib.values())))
     return used
@@ -140,7 +155,9 @@ def _rename_ids(element: ET.Element, used: set[str], key: str) -> None:
     if own in used:
         element.attrib["id"] = f"{key}-{own}"
     if (target := element.attrib.pop(_HREF, None)) is not None:
-        element.attrib["href"] = f"#{key}-{target.removeprefix('#')}"
+        element.attrib["href"] = f"#{key}-{target[1:]}" if target.startswith("#") else target
+        for name in [name for name in element.attrib if name.startswith(_XLINK)]:
+            del element.attrib[name]
     for name, text in element.attrib.items():
         element.attrib[name] = re.sub(r"url\(#([^)]+)\)", rf"url(#{key}-\1)", text)
 

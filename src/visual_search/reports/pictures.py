@@ -39,12 +39,15 @@ class Picture:
         Name of the image file, where the page does not hold the picture itself.
     size : tuple of two int, optional
         Its width and height in pixels.
+    address : str or None
+        Where a served page gets it from, instead of a drawing of its own.
     """
 
     symbol: str | None
     problem: str | None = None
     file: str | None = None
     size: tuple[int, int] | None = None
+    address: str | None = None
 
 
 class Album:

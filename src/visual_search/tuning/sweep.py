@@ -14,6 +14,7 @@ from visual_search.errors import FingerprintError, InputError, Problems
 from visual_search.evaluation.provenance import machine, utc_now, versions
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.json_lines import JsonLines
+from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.indexing.engines.contract import Engine
 from visual_search.indexing.engines.registry import create_engine
 from visual_search.tuning.building import build_engine, search_defaults, use_threads
@@ -21,6 +22,7 @@ from visual_search.tuning.costs import CostPlan, distinct_rows, measure_cost
 from visual_search.tuning.engine_text import EngineText
 from visual_search.tuning.grid import GridPoint, grid
 from visual_search.tuning.load import measure_under_load
+from visual_search.tuning.missed_neighbors import missed_neighbors
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_point import SweepPoint
 from visual_search.tuning.sweep_record import FORMAT, Sweep, is_header
@@ -201,6 +203,7 @@ class _Ladder:
             build=build,
             index_bytes=engine.index_bytes,
             memory_bytes=engine.memory_bytes,
+            missed=None if data.truth is None else missed_neighbors(rows, data.truth, data.k),
         )
 
     def _loaded(self, search: Callable[..., Any], depth: int, load: LoadPlan) -> dict[str, Any]:
@@ -239,6 +242,7 @@ def _header(data: SweepData, costs: CostPlan | None, load: LoadPlan | None, seed
         "format": FORMAT,
         "data": data.identity(),
         "query_ids": list(data.query_ids),
+        "neighbors": None if data.truth is None else _neighbors(data.truth, data.k),
         "protocol": {
             "threads": plan.threads,
             "build_threads": plan.build_threads,
@@ -252,11 +256,16 @@ def _header(data: SweepData, costs: CostPlan | None, load: LoadPlan | None, seed
     }
 
 
+def _neighbors(truth: ExactNeighbors, k: int) -> list[list[Any]]:
+    """Ids of the exact neighbours of every query, nearest first: what the places that a point missed lead to."""
+    return [truth.gallery.take([row for row in line if row >= 0]) for line in truth.positions[:, :k].tolist()]
+
+
 def _place(out: Path, header: Mapping[str, Any]) -> Path:
     """The file itself, or one in a folder whose name carries what was measured and how."""
     if not out.is_dir():
         return out
-    same = {name: value for name, value in header.items() if name != "created"}
+    same = {name: value for name, value in header.items() if name not in ("created", "neighbors")}
     return out / f"sweep-{fingerprint_json(same).removeprefix('sha256:')}.jsonl"
 
 

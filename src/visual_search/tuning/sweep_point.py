@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -58,6 +58,9 @@ class SweepPoint:
     build : mapping
         Seconds, threads, peak memory of the build and how it was taken.
     index_bytes, memory_bytes : int
+    missed : sequence of sequences of int, or None
+        Of every query, the places (from 1) in its exact answer of the neighbours that were not returned; None without
+        exact neighbours, and in files of versions that did not keep them.
     """
 
     key: str
@@ -74,6 +77,7 @@ class SweepPoint:
     build: Mapping[str, Any]
     index_bytes: int
     memory_bytes: int
+    missed: Sequence[Sequence[int]] | None = None
 
     @property
     def label(self) -> str:
@@ -132,7 +136,8 @@ class SweepPoint:
                 "values": {
                     name: [None if value != value else value for value in array.tolist()]  # noqa: PLR0124 - NaN
                     for name, array in self.values.items()
-                }
+                },
+                "missed": self.missed,
             }
         return told | {"means": {name: _mean(array) for name, array in self.values.items()}}
 

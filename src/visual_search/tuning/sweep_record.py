@@ -85,6 +85,12 @@ class Sweep:
         """One id per value of every point."""
         return list(self.header["query_ids"])
 
+    @property
+    def neighbors(self) -> list[list[Any]] | None:
+        """Ids of the exact neighbours of every query, nearest first; None where the file does not have them."""
+        held: list[list[Any]] | None = self.header.get("neighbors")
+        return held
+
     def measure(self, text: str | None = None) -> str:
         """The canonical form of one of the measures; the first where none is named.
 
@@ -125,12 +131,13 @@ class Sweep:
     def as_json(self, *, values: bool = False) -> dict[str, Any]:
         """As a JSON object; with ``values`` those of every query, else their means."""
         return {
-            **{name: value for name, value in self.header.items() if name != "query_ids" or values},
+            **{name: value for name, value in self.header.items() if name not in _BY_QUERY or values},
             "points": [point.as_json(values=values) for point in self.points],
             "notes": list(self.notes),
         }
 
 
+_BY_QUERY = ("query_ids", "neighbors")
 _ALWAYS = ("index_bytes", "build_seconds")
 
 

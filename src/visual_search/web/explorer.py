@@ -9,7 +9,10 @@ from fastapi import Depends, Request
 from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.explored_indexes import ExploredIndexes
+from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.explored_sweeps import ExploredSweeps
 from visual_search.workflows.kept_uploads import KeptUploads
+from visual_search.workflows.result_pictures import ResultPictures
 
 __all__ = ["Explorer", "ExplorerOf"]
 
@@ -21,21 +24,28 @@ class Explorer:
     ----------
     settings : ExplorerSettings
     indexes : ExploredIndexes
+    sweeps : ExploredSweeps
     uploads : KeptUploads
         Pictures that were given to search by.
     thumbnails : KeptThumbnails
         Of all pages.
+    results : ExploredResults
+    pictures : ResultPictures
+        Of the items and queries of results.
     """
 
     def __init__(self, settings: ExplorerSettings) -> None:
         self.settings = settings
         self.indexes = ExploredIndexes(settings.indexes)
+        self.sweeps = ExploredSweeps(settings.sweeps)
         self.uploads = KeptUploads(
             max_bytes=settings.kept_upload_bytes,
             max_pixels=settings.max_upload_pixels,
             seconds=settings.upload_seconds,
         )
         self.thumbnails = KeptThumbnails(settings.thumbnail_bytes)
+        self.results = ExploredResults(settings.results, image_folders=settings.images)
+        self.pictures = ResultPictures(self.results, self.thumbnails)
 
 
 def _explorer_of(request: Request) -> Explorer:

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from visual_search.errors import InputError
 from visual_search.web.settings import ExplorerSettings
 
-__all__ = ["serve"]
+__all__ = ["listening_socket", "serve"]
 
 _LONGEST_HEAD = 1 << 20  # an id of 10,000 letters takes up to 120,000 bytes in an address
 _LONGEST_WAIT = 3  # seconds for open requests when stopped
@@ -36,7 +36,7 @@ def serve(app: FastAPI, settings: ExplorerSettings, port: int, ready: Callable[[
     InputError
         The address cannot be listened on.
     """
-    listening = _bound(settings.host, port)
+    listening = listening_socket(settings.host, port)
     config = uvicorn.Config(
         app,
         http="h11",
@@ -53,7 +53,14 @@ def serve(app: FastAPI, settings: ExplorerSettings, port: int, ready: Callable[[
         uvicorn.Server(config).run([listening])
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket at an address; port 0 takes one that is free.
+
+    Raises
+    ------
+    InputError
+        No such port, or the address cannot be had.
+    """
     try:
         if not 0 <= port <= 65535:
             raise InputError(f"port={port}: give a number from 0 to 65535")

@@ -7,6 +7,7 @@ import pytest
 
 from visual_search.errors import DuplicateIdError, InputError
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.judging.aggregation import relevance_of_judgements
 from visual_search.judging.agreement import agreement
 from visual_search.judging.cohen_kappa import cohen_kappa
 from visual_search.judging.fleiss_kappa import fleiss_kappa
@@ -71,6 +72,23 @@ def test_the_later_mark_of_a_judge_holds() -> None:
     assert agreement(table)["percent agreement"].value == 1
 
 
+def test_the_later_adjudication_of_a_pair_holds_whoever_made_it() -> None:
+    rows = [("a", "q", "x", 0), ("head", "q", "x", 1), ("boss", "q", "x", 2)]
+    table = table_of(*rows, time=[1, 3, 2], adjudicated=[False, True, True])
+    assert relevance_of_judgements(table).judged("q") == {"x": 1.0}
+    with pytest.raises(DuplicateIdError, match="adjudicated more than once"):
+        table_of(*rows, adjudicated=[False, True, True])
+
+
+def test_what_a_judge_took_back_does_not_stand() -> None:
+    rows = [("a", "q", "x", 0), ("b", "q", "x", 1), ("a", "q", "x", None), ("b", "q", "x", 2)]
+    rows += [("head", "q", "x", 2), ("boss", "q", "x", 1), ("head", "q", "x", None)]
+    table = table_of(*rows, time=[1, 2, 3, 4, 5, 4, 6], undo=[0, 0, 1, 0, 0, 0, 1], adjudicated=[0] * 4 + [1] * 3)
+    assert [one.judge for one in agreement(table).judges] == ["b"]
+    assert relevance_of_judgements(table, "max").judged("q") == {"x": 2.0}
+    assert relevance_of_judgements(table).judged("q") == {"x": 1.0}
+
+
 def test_a_mark_twice_without_a_time_is_refused_by_name() -> None:
     with pytest.raises(DuplicateIdError, match=r"1 pair was marked more than once .*\('a', 'q', 'x'\)"):
         table_of(("a", "q", "x", 0), ("a", "q", "x", 2))
@@ -80,7 +98,7 @@ def test_a_mark_twice_without_a_time_is_refused_by_name() -> None:
     ("columns", "said"),
     [
         ({"judge": [], "query": [], "item": [], "grade": []}, "no rows"),
-        ({"judge": ["a"], "query": ["q"], "item": ["x"], "grade": [None]}, "no row has a grade"),
+        ({"judge": ["a"], "query": ["q"], "item": ["x"], "grade": [None]}, "no row with a grade"),
         ({"judge": ["a"], "query": ["q"], "item": ["x"], "grade": [float("inf")]}, "infinite"),
         ({"judge": ["a"], "query": ["q"], "item": ["x"]}, "no column 'grade'"),
         ({"judge": ["a"], "query": ["q"], "item": ["x"], "grade": ["good"]}, "numbers are needed"),

@@ -16,7 +16,7 @@ from visual_search.evaluation.measures.sums import discount_sum
 from visual_search.evaluation.positions import Positions
 from visual_search.formats.ragged import offsets_of
 
-__all__ = ["DCG", "nDCG"]
+__all__ = ["DCG", "gains_of", "nDCG"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ _MOST = 1e300
 _GAIN_WORDS = {"linear": "gain g", "exponential": "gain 2^g - 1", "binary": "gain 1 if relevant"}
 
 
-def _gains(grades: FloatArray, gain: str, rel: float) -> FloatArray:
+def gains_of(grades: FloatArray, gain: str, rel: float) -> FloatArray:
     """Gain of each grade; negative grades gain 0."""
     if gain == "binary":
         return (grades >= rel).astype(np.float64)
@@ -55,7 +55,7 @@ class _Discounted(Measure):
 
     def _dcg(self, positions: Positions) -> FloatArray:
         self._check_gains(positions)
-        groups = positions.gain_groups(_gains(positions.grades, self.gain, self.rel))
+        groups = positions.gain_groups(gains_of(positions.grades, self.gain, self.rel))
         limits = self.limits(positions)[groups.query]
         inside = np.flatnonzero(groups.above < limits)
         above, size, query = groups.above[inside], groups.size[inside], groups.query[inside]
@@ -65,7 +65,7 @@ class _Discounted(Measure):
     def _check_gains(self, positions: Positions) -> None:
         """Refuse grades whose gains no float64 can add up."""
         with np.errstate(over="ignore"):
-            gains = _gains(positions.judged_grades, self.gain, self.rel)
+            gains = gains_of(positions.judged_grades, self.gain, self.rel)
         beyond = np.flatnonzero(gains > _MOST / max(len(gains), 1))
         if beyond.size:
             first = positions.queries[int(positions.query_of_judged[beyond[0]])]
@@ -77,7 +77,7 @@ class _Discounted(Measure):
 
     def _ideal(self, positions: Positions) -> FloatArray:
         query, first, last, grades = self._ideal_runs(positions)
-        terms = _gains(grades, self.gain, self.rel) * discount_sum(first, last)
+        terms = gains_of(grades, self.gain, self.rel) * discount_sum(first, last)
         return positions.sum_by_query(query, terms)
 
     def _ideal_runs(self, positions: Positions) -> tuple[Int64Array, Int64Array, Int64Array, FloatArray]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import exp, lgamma, log, log1p, sqrt
 
-__all__ = ["beta_cdf", "beta_quantile", "student_quantile"]
+__all__ = ["beta_cdf", "beta_quantile", "student_cdf", "student_quantile"]
 
 _TINY = 1e-300
 _MOST_TERMS = 100_000
@@ -69,6 +69,24 @@ def beta_quantile(share: float, a: float, b: float) -> float:
         else:
             high = middle
     return (low + high) / 2
+
+
+def student_cdf(value: float, freedom: float) -> float:
+    """Share of Student's t distribution below a value.
+
+    Parameters
+    ----------
+    value : float
+    freedom : float
+        Degrees of freedom, above 0.
+
+    Examples
+    --------
+    >>> round(student_cdf(2.262, 9), 3), student_cdf(0.0, 9)
+    (0.975, 0.5)
+    """
+    tail = beta_cdf(freedom / (freedom + value * value), freedom / 2, 0.5) / 2
+    return 1 - tail if value > 0 else tail
 
 
 def student_quantile(share: float, freedom: float) -> float:
