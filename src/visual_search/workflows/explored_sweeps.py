@@ -25,7 +25,7 @@ __all__ = ["ExploredSweep", "ExploredSweeps", "LostQuery", "SweepView"]
 
 Made = TypeVar("Made")
 
-_MOST_KEPT = 64
+_MOST_KEPT = 256
 _USUAL_COST = "latency_p50"
 _COST_WITHOUT_TIMES = "index_bytes"
 
@@ -118,7 +118,8 @@ class ExploredSweep:
 
     def front(self, view: SweepView) -> Front:
         """The settings that no other beats in measure and cost; all points are either on it or beaten."""
-        return self.made(("front", view), lambda: pareto_front(self.sweep(), view.measure, self.cost(view)))
+        cost = self.cost(view)
+        return self.made(("front", view.measure, cost), lambda: pareto_front(self.sweep(), view.measure, cost))
 
     def cost(self, view: SweepView) -> str:
         """The cost that is looked at.
