@@ -15,6 +15,8 @@ SUMMARY = (
 TASKS = {
     "pool": "judge_pool",
     "status": "judge_status",
+    "export": "judge_export",
+    "import": "judge_import",
     "agreement": "judge_agreement",
 }
 
