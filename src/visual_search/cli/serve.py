@@ -40,6 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what visual-search sweep wrote; may be given several times",
     )
+    parser.add_argument(
+        "--images",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="a folder whose pictures may be shown where results name them, beside those of the results; may be "
+        "given several times",
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8000, help="port; 0 takes a free one")
     parser.add_argument(
@@ -69,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         results=tuple(map(Path, arguments.results)),
         indexes=tuple(map(Path, arguments.index)),
         sweeps=tuple(map(Path, arguments.sweep)),
+        images=tuple(map(Path, arguments.images)),
         host=arguments.host,
         token=_token(arguments.token),
         names=tuple(arguments.name),

@@ -21,7 +21,15 @@ from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.ids import Id
 
-__all__ = ["AnyResult", "ComparedResult", "canonical", "depth_of", "higher_is_better", "largest_difference"]
+__all__ = [
+    "AnyResult",
+    "ComparedResult",
+    "canonical",
+    "depth_of",
+    "higher_is_better",
+    "largest_difference",
+    "record_parts",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 AnyResult: TypeAlias = "Result | EvaluationResult | StoredResult | str | os.PathLike[str]"
@@ -83,7 +91,7 @@ class ComparedResult:
             )
         if isinstance(result, EvaluationResult):
             owners = [query.group for query in result.dataset.queries]
-            side = _in_memory(result.measures, name or result.model_name, owners, _record_parts(result.record))
+            side = _in_memory(result.measures, name or result.model_name, owners, record_parts(result.record))
             return replace(side, unproven=broken_claims(result.protocol))
         if isinstance(result, Result):
             groups = None if result.groups is None else result.groups.tolist()
@@ -188,7 +196,7 @@ def _of_files(stored: StoredResult, name: str | None) -> ComparedResult:
         defined = ~np.isnan(values)
         tops[canonical(text)], bottoms[canonical(text)] = np.where(defined, values, 0.0), defined.astype(np.float64)
     shown = name or str(stored.record["model_name"])
-    return ComparedResult(shown, queries, tops, bottoms, _some(groups), _record_parts(stored.record), left_out)
+    return ComparedResult(shown, queries, tops, bottoms, _some(groups), record_parts(stored.record), left_out)
 
 
 def _sums(parts: MeasureValues, *, micro: bool) -> tuple[FloatArray, FloatArray]:
@@ -209,7 +217,8 @@ def _some(groups: Sequence[object] | None) -> Sequence[object] | None:
     return None if groups is None or all(group is None for group in groups) else groups
 
 
-def _record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
+def record_parts(record: Mapping[str, Any]) -> dict[str, str | None]:
+    """What a result's record says it was measured on, part by part; None where it does not tell."""
     prints = record.get("fingerprints") or {}
     metric = (record.get("index") or {}).get("metric")
     parts = {part: prints.get(part) for part in ("gallery", "queries", "relevance", "exclusions")}

@@ -23,7 +23,7 @@ from visual_search.evaluation.statistics.sparse_differences import (
 )
 from visual_search.ids import Id
 
-__all__ = ["Contrast", "PairedSums", "contrasts_of", "paired_sums"]
+__all__ = ["Contrast", "PairedSums", "bare_contrast", "contrasts_of", "paired_sums"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 POWER = 0.8
@@ -197,6 +197,26 @@ def contrasts_of(
             Contrast(column.a, column.b, column.measure, **part, **numbers, **_changes(column, queries, shown))
         )
     return tuple(made)
+
+
+def bare_contrast(column: PairedSums, queries: Sequence[Id], *, shown: int) -> Contrast:
+    """The difference with its counts and the queries that changed most, at once; no interval and no p-value.
+
+    For showing something while :func:`contrasts_of` is at work: all that tells how much it means is None or NaN.
+    """
+    taking_part = int((column.bottoms > 0).sum())
+    numbers = {**_numbers(column, taking_part, float("nan"), 0.95), "detectable": float("nan")}
+    part: dict[str, Any] = {"interval": None, "p_value": float("nan"), "differing": 0, "flips": 0, "seed": 0}
+    return Contrast(
+        column.a,
+        column.b,
+        column.measure,
+        p_holm=float("nan"),
+        p_max=float("nan"),
+        **part,
+        **numbers,
+        **_changes(column, queries, shown),
+    )
 
 
 def _numbers(column: PairedSums, groups: int, spread: float, confidence: float) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from visual_search.errors import FileFormatError
 from visual_search.formats.atomic import fsync_folder
 from visual_search.formats.journal import open_alone
 
-__all__ = ["JsonLines", "read_json_lines"]
+__all__ = ["JsonLines", "read_json_lines", "record_line", "record_of_line"]
 
 
 def read_json_lines(path: str | os.PathLike[str]) -> tuple[list[Any], int]:
@@ -84,8 +84,7 @@ class JsonLines:
 
     def append(self, record: Any) -> None:
         """Write one record."""
-        text = _text(record)
-        self._stream.write(f'{{"crc32": {zlib.crc32(text.encode())}, "record": {text}}}\n'.encode())
+        self._stream.write(record_line(record))
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
@@ -100,6 +99,28 @@ class JsonLines:
         self.close()
 
 
+def record_line(record: Any) -> bytes:
+    """One record as a whole line, its end included."""
+    text = _text(record)
+    return f'{{"crc32": {zlib.crc32(text.encode())}, "record": {text}}}\n'.encode()
+
+
+def record_of_line(line: bytes) -> tuple[Any, bool]:
+    """The record of one line and whether its checksum holds; (None, False) where it does not.
+
+    >>> record_of_line(record_line({"note": "ok"}))
+    ({'note': 'ok'}, True)
+    >>> record_of_line(b"torn")
+    (None, False)
+    """
+    try:
+        whole = json.loads(line)
+        record, checksum = whole["record"], whole["crc32"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None, False
+    return (record, True) if zlib.crc32(_text(record).encode()) == checksum else (None, False)
+
+
 def _text(record: Any) -> str:
     return json.dumps(record, ensure_ascii=True, allow_nan=False)
 
@@ -108,12 +129,8 @@ def _good(data: bytes) -> tuple[list[Any], int]:
     records: list[Any] = []
     end = 0
     while (stop := data.find(b"\n", end)) >= 0:
-        try:
-            line = json.loads(data[end:stop])
-            record, checksum = line["record"], line["crc32"]
-        except (ValueError, KeyError, TypeError):
-            break
-        if zlib.crc32(_text(record).encode()) != checksum:
+        record, is_good = record_of_line(data[end:stop])
+        if not is_good:
             break
         records.append(record)
         end = stop + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,14 +144,16 @@ def _check_ranking(table: pa.Table, problems: Problems) -> None:
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """Write Parquet."""
+    """Write Parquet, in groups of rows small enough that one query's rows are read without the rest."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table, path, compression="zstd", row_group_size=1 << 18)
+    pq.write_table(table, path, compression="zstd", row_group_size=1 << 15)
 
 
-def read_table(path: Path, kind: str, *, queries: Iterable[Id] | None = None) -> pa.Table:
-    """Read Parquet, all of it or the rows of some queries.
+def read_table(
+    path: Path, kind: str, *, queries: Iterable[Id] | None = None, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Read Parquet, all of it, or the rows of some queries, or some columns.
 
     Raises
     ------
@@ -168,14 +170,20 @@ def read_table(path: Path, kind: str, *, queries: Iterable[Id] | None = None) ->
         chosen = None
         if queries is not None:
             chosen = pc.field("query").isin(pa.array(list(queries), type=schema.field("query").type))
-        table = pq.read_table(path, partitioning=None, filters=chosen)
+        if absent := [name for name in columns or () if name not in schema.names]:
+            raise InputError(
+                f"columns: {first_few(absent)} not in {path.name}; there are {', '.join(schema.names)}"
+            )
+        table = pq.read_table(
+            path, partitioning=None, filters=chosen, columns=None if columns is None else list(columns)
+        )
     except pa.ArrowException as problem:
         raise FileFormatError(f"{path.name}: damaged, or not a Parquet file of a result: {problem}") from problem
     problems = Problems(path.name)
     for name in _FILLED & set(table.column_names):
         if table.column(name).null_count:
             problems.add(f"{name!r}: {table.column(name).null_count} values are missing; each row needs one")
-    if kind == "ranking":
+    if kind == "ranking" and columns is None:
         _check_ranking(table, problems)
     problems.raise_if_any(FileFormatError)
     return table

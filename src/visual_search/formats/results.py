@@ -15,9 +15,9 @@ its place: whenever it is interrupted, one of the two is whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from visual_search.formats.companions import remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.image_places import checked_places, read_places, write_places
 from visual_search.formats.plain_json import check_regular, read_plain_json
+from visual_search.formats.ranking_rows import RankingRows
 from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
 from visual_search.ids import Id
@@ -100,15 +101,37 @@ class StoredResult:
         """
         return read_table(self._checked("ranking"), "ranking", queries=queries)
 
-    def queries(self) -> pa.Table:
-        """One row a query: query, group, category, num_relevant, and a float64 column a measure (null: undefined).
+    def ranking_rows(self) -> RankingRows:
+        """The same rows for one query at a time, without reading the rest of the file.
 
         Raises
         ------
         FileFormatError
             As for :meth:`ranking`.
         """
-        return read_table(self._checked("queries"), "queries")
+        return RankingRows(self._checked("ranking"))
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether the record names a file of values per query."""
+        return "queries" in self._files
+
+    def queries(self, *, columns: Sequence[str] | None = None) -> pa.Table:
+        """One row a query: query, group, category, num_relevant, and a float64 column a measure (null: undefined).
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Only these are read; all when None.
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        InputError
+            A column that is not there.
+        """
+        return read_table(self._checked("queries"), "queries", columns=columns)
 
     def item_location(self, item: Id) -> ImageLocation | None:
         """Where a gallery item's image is, or None when the result does not say; the file may have gone since."""
@@ -141,7 +164,7 @@ class StoredResult:
         expected = (self.record.get("file_checksums") or {}).get(name)
         try:
             check_regular(companion)
-            found = fingerprint_file(companion)
+            found = _fingerprint_once(companion, _identity(companion))
         except OSError as problem:
             raise FileFormatError(
                 f"{self.path.name}: its {name} file {companion.name} cannot be read ({problem.strerror}); it "
@@ -169,6 +192,18 @@ class StoredResult:
         if isinstance(place, str):
             return ImageLocation(root / place)
         return ImageLocation(root / place["archive"], place["member"])
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """What changes whenever a file's bytes do."""
+    told = path.stat()
+    return told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns
+
+
+@lru_cache(maxsize=4096)
+def _fingerprint_once(path: Path, identity: tuple[int, ...]) -> str:  # noqa: ARG001 - a part of the cache's key
+    """A companion's checksum; read again only when the file has changed."""
+    return fingerprint_file(path)
 
 
 def write_result(

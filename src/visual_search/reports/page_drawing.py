@@ -76,12 +76,12 @@ def line_style(role: str) -> tuple[tuple[float, ...], str | None]:
     return _DASHES[number], _MARKERS[number]
 
 
-def canvas(height: float = HEIGHT) -> tuple[Figure, Axes]:
+def canvas(height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, Axes]:
     """An empty drawing of a page's size, with nothing painted but the axis below."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH / 72, height / 72), layout=None)
-    axes = figure.add_axes((34 / WIDTH, 44 / height, (WIDTH - 46) / WIDTH, (height - 54) / height))
+    figure = Figure(figsize=(width / 72, height / 72), layout=None)
+    axes = figure.add_axes((34 / width, 44 / height, (width - 46) / width, (height - 54) / height))
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     axes.spines["bottom"].set_color(ROLE_COLOURS["muted"])

@@ -35,10 +35,13 @@ class Picture:
         Id of the embedded drawing; None when there is nothing to show.
     problem : str or None
         Why there is nothing to show.
+    address : str or None
+        Where a served page gets it from, instead of a drawing of its own.
     """
 
     symbol: str | None
     problem: str | None = None
+    address: str | None = None
 
 
 class Album:

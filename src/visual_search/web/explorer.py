@@ -9,8 +9,10 @@ from fastapi import Depends, Request
 from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.explored_indexes import ExploredIndexes
+from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.explored_sweeps import ExploredSweeps
 from visual_search.workflows.kept_uploads import KeptUploads
+from visual_search.workflows.result_pictures import ResultPictures
 
 __all__ = ["Explorer", "ExplorerOf"]
 
@@ -27,6 +29,9 @@ class Explorer:
         Pictures that were given to search by.
     thumbnails : KeptThumbnails
         Of all pages.
+    results : ExploredResults
+    pictures : ResultPictures
+        Of the items and queries of results.
     """
 
     def __init__(self, settings: ExplorerSettings) -> None:
@@ -39,6 +44,8 @@ class Explorer:
             seconds=settings.upload_seconds,
         )
         self.thumbnails = KeptThumbnails(settings.thumbnail_bytes)
+        self.results = ExploredResults(settings.results, image_folders=settings.images)
+        self.pictures = ResultPictures(self.results, self.thumbnails)
 
 
 def _explorer_of(request: Request) -> Explorer:

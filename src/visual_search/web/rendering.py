@@ -8,10 +8,12 @@ from functools import cache
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from visual_search.reports.rendering import page_environment
+from visual_search.reports.wording import printable
 from visual_search.web.addresses import address
 from visual_search.web.static_files import static_address
 
@@ -22,8 +24,14 @@ __all__ = ["json_response", "page_response"]
 def _environment() -> Environment:
     loader = ChoiceLoader([PackageLoader("visual_search.web"), PackageLoader("visual_search.reports")])
     environment = page_environment(loader)
+    environment.filters["as_written"] = _as_written
     environment.globals |= {"address": address, "static": static_address}
     return environment
+
+
+def _as_written(text: str) -> Markup:
+    """A text of several lines, escaped; other texts are shown in one line."""
+    return Markup("\n").join(printable(line) for line in text.split("\n"))
 
 
 def page_response(

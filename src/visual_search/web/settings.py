@@ -25,6 +25,8 @@ class ExplorerSettings:
         Folders that ``VectorIndex.save`` wrote.
     sweeps : tuple of Path
         Files that a sweep wrote.
+    images : tuple of Path
+        Folders whose pictures may be shown where a result names them, beside those in which results lie.
     host : str
         The address that will be bound; beyond loopback a token is needed.
     token : str or None
@@ -59,6 +61,7 @@ class ExplorerSettings:
     results: tuple[Path, ...] = ()
     indexes: tuple[Path, ...] = ()
     sweeps: tuple[Path, ...] = ()
+    images: tuple[Path, ...] = ()
     host: str = "127.0.0.1"
     token: str | None = None
     names: tuple[str, ...] = ()

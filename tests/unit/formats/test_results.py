@@ -440,7 +440,7 @@ class TestForeignTables:
 
         stored = write()
         del stored.record["file_checksums"]
-        read = {"ranking": stored.ranking, "queries": stored.queries}[kind]
+        read = stored.ranking if kind == "ranking" else stored.queries
         table = read().drop_columns([column])
         pq.write_table(
             table if values is None else table.append_column(column, pa.array(values)), companion(stored, kind)

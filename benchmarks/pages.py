@@ -1,0 +1,280 @@
+"""How quickly the pages of results come: 10,000 queries, 100,000 items, 200 stored results, a server of its own.
+
+    python benchmarks/pages.py FOLDER [--pages results result compare query pictures browser] [--requests 200]
+
+Makes the results in FOLDER where it has none (a few minutes), starts ``visual-search serve`` in a process of its own,
+and prints for every page the time from request to last byte over 200 requests, each for another sorting, result, pair
+or query; the first paint in Chromium; and the longest task of the browser's main thread while 400 small pictures come
+in. Ten systems are measured; each has twenty results, told apart by time, file and name, with files of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import numpy as np
+from PIL import Image
+
+import visual_search as vs
+from visual_search.evaluation.run_record import write_run_result
+from visual_search.formats.companions import write_companion
+from visual_search.formats.image_places import write_places
+
+QUERIES, ITEMS, SYSTEMS, RESULTS = 10_000, 100_000, 10, 200
+DEPTH, PICTURES = 100, 400
+MEASURES = ["HitRate@1", "HitRate@5", "HitRate@10", "Recall@10", "Precision@10", "AP@100", "RR", "nDCG@10"]
+PAGES = ("results", "result", "compare", "query", "pictures", "browser")
+
+
+def make(folder: Path) -> None:
+    """Ten systems of rising quality on the same queries and items, twenty results each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "images").mkdir(exist_ok=True)
+    random = np.random.default_rng(0)
+    for number in range(PICTURES):
+        small = random.integers(0, 256, (6, 8, 3), dtype=np.uint8)
+        Image.fromarray(small).resize((640, 480), Image.Resampling.BICUBIC).save(
+            folder / "images" / f"{number}.jpg"
+        )
+    queries, items = [f"query-{n:05}" for n in range(QUERIES)], [f"item/{n:06}.jpg" for n in range(ITEMS)]
+    right = random.integers(0, ITEMS, (QUERIES, 5))
+    truth = {query: {items[one]: 1 for one in row} for query, row in zip(queries, right.tolist(), strict=True)}
+    relevance = vs.Relevance.from_dict(truth)
+    places = {
+        "items": {"root": "images", "paths": {item: f"{n % PICTURES}.jpg" for n, item in enumerate(items)}},
+        "queries": {"root": "images", "paths": {query: f"{n % PICTURES}.jpg" for n, query in enumerate(queries)}},
+    }
+    groups = [f"group-{n // 5}" for n in range(QUERIES)]
+    for system in range(SYSTEMS):
+        started = time.perf_counter()
+        ranking = _ranking(queries, items, right, system)
+        result = vs.evaluate(ranking, relevance, MEASURES, groups=groups)
+        first = folder / f"system-{system:02}-run-0.json"
+        write_run_result(first, result, ranking, relevance, name=f"system {system}", dataset="bench", groups=groups)
+        _complete(first, places, system)
+        for run in range(1, RESULTS // SYSTEMS):
+            _again(first, run, system)
+        print(f"system {system}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
+
+
+def _ranking(queries: Sequence[str], items: Sequence[str], right: Any, system: int) -> vs.Ranking:
+    """Lists of 100 in which right items stand the earlier, the better the system."""
+    random = np.random.default_rng([1, system])
+    lists: dict[str, dict[str, float]] = {}
+    for row, query in enumerate(queries):
+        drawn = dict.fromkeys(random.integers(0, ITEMS, DEPTH + 20).tolist())
+        found = [one for one in right[row].tolist() if random.random() < 0.5 + 0.04 * system]
+        others = [one for one in drawn if one not in set(right[row].tolist())][: DEPTH - len(found)]
+        scores = {items[one]: float(score) for one, score in zip(others, random.random(len(others)), strict=True)}
+        scores |= {items[one]: float(random.beta(2 + system / 2, 1)) for one in found}
+        lists[query] = scores
+    return vs.Ranking.from_dict(lists)
+
+
+def _complete(path: Path, places: dict[str, Any], system: int) -> None:
+    """Add what a search of images would say: gallery, metric, and where the pictures are."""
+    record = json.loads(path.read_text("utf-8"))
+    name, checksum = write_companion(path, "items", partial(write_places, places=places))
+    record["files"]["items"], record["file_checksums"]["items"] = name, checksum
+    record.pop("lists")
+    record["fingerprints"] |= {"gallery": "sha256:" + "0" * 64, "exclusions": None}
+    record["index"] = {"engine": "flat", "metric": "cosine", "items": ITEMS, "settings": {}}
+    record["timestamp"] = _time(system, 0)
+    path.write_text(json.dumps(record), "utf-8")
+
+
+def _again(first: Path, run: int, system: int) -> None:
+    record = json.loads(first.read_text("utf-8"))
+    target = first.with_name(first.name.replace("run-0", f"run-{run}"))
+    for kind, name in record["files"].items():
+        if kind == "items":
+            continue  # one file of places serves all results of a folder
+        copied = name.replace("run-0", f"run-{run}")
+        if not first.with_name(copied).exists():
+            os.link(first.with_name(name), first.with_name(copied))
+        record["files"][kind] = copied
+    record |= {"timestamp": _time(system, run), "model_name": f"system {system} run {run}"}
+    target.write_text(json.dumps(record), "utf-8")
+
+
+def _time(system: int, run: int) -> str:
+    return (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=system * 24 + run)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """``visual-search serve`` in a process of its own; gives its address."""
+    command = [sys.executable, "-m", "visual_search", "serve", str(folder), "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            told = "".join(iter(process.stdout.readline, "}\n")) + "}"
+            yield json.loads(told)["address"].rstrip("/")
+        finally:
+            process.kill()  # what it holds can be made again
+
+
+class Client:
+    """One connection that is kept, as a browser's."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self._connection = HTTPConnection(parts.hostname or "", parts.port, timeout=120)
+
+    def get(self, path: str) -> tuple[float, bytes]:
+        """Seconds from request to last byte, and the bytes."""
+        for again in (True, False):
+            started = time.perf_counter()
+            try:
+                self._connection.request("GET", path, headers={"Accept": "text/html"})
+                answer = self._connection.getresponse()
+                break
+            except (ConnectionError, HTTPException):  # a connection that was not used for a while is closed
+                self._connection.close()
+                if not again:
+                    raise
+        body = answer.read()
+        seconds = time.perf_counter() - started
+        if answer.status != 200:
+            raise SystemExit(f"{path}: {answer.status} {body[:500]!r}")
+        return seconds, body
+
+
+def wait_until_read(client: Client) -> list[str]:
+    """Keys of all results, once the catalogue has them."""
+    started = time.perf_counter()
+    while True:
+        table = json.loads(client.get("/results.json")[1])
+        if not table["waiting"] and table["total"] >= RESULTS:
+            break
+        time.sleep(0.5)
+    print(f"catalogue ready after {time.perf_counter() - started:.1f} s; {table['total']} results")
+    return [row["key"] for row in sorted(table["rows"], key=lambda row: row["file"])]
+
+
+def addresses(page: str, keys: Sequence[str], count: int) -> Iterator[str]:
+    """Addresses of one page, each another."""
+    random = np.random.default_rng(5)
+    for number in range(count):
+        key = keys[number % len(keys)]
+        other = keys[int(random.integers(len(keys)))]
+        other = keys[(keys.index(key) + 1) % len(keys)] if other == key else other
+        query = f"query-{int(random.integers(QUERIES)):05}"
+        if page == "results":
+            sort = ["-time", "name", "-HitRate@1", "RR", "queries"][number % 5]
+            yield "/results?" + urlencode(
+                {"sort": sort, "q": f"{number % 7}" if number % 2 else "", "measure": "RR"}
+            )
+        elif page == "result":
+            yield "/result?" + urlencode({"result": key})
+        elif page == "compare":
+            yield "/compare?" + urlencode({"result": [key, other]}, doseq=True)
+        elif page == "query":
+            order = ["changed", "worst", "improved", "file"][number % 4]
+            yield "/query?" + urlencode({"result": [key, other], "query": query, "order": order}, doseq=True)
+        else:
+            item = f"item/{int(random.integers(ITEMS)):06}.jpg"
+            yield "/result/picture?" + urlencode({"result": key, "side": "items", "id": item})
+
+
+def times(client: Client, page: str, keys: Sequence[str], count: int) -> None:
+    """Print the times of one page."""
+    taken = [client.get(path) for path in addresses(page, keys, count)]
+    seconds = np.array([one for one, _ in taken]) * 1000
+    middle, high = np.percentile(seconds, [50, 95])
+    size = np.median([len(body) for _, body in taken]) / 1000
+    print(
+        f"{page:>9}: median {middle:6.1f} ms, 95 % within {high:6.1f} ms, longest {seconds.max():6.1f} ms, "
+        f"first {seconds[0]:6.1f} ms; {size:,.0f} kB; {len(seconds)} requests",
+        flush=True,
+    )
+
+
+_WATCH = """
+window.longest = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration);
+}).observe({ type: "longtask", buffered: true });
+"""
+
+
+def in_browser(address: str, keys: Sequence[str]) -> None:
+    """Print first paints, and the longest task while 400 pictures come in."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
+        for page in ("results", "result", "compare", "query"):
+            opened = browser.new_page(viewport={"width": 1440, "height": 900})
+            opened.goto(address + next(iter(addresses(page, keys[3:], 1))))
+            paint = opened.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+            print(f"{page:>9}: first paint after {paint:6.1f} ms", flush=True)
+            opened.close()
+        opened = browser.new_page(viewport={"width": 1440, "height": 900})
+        opened.add_init_script(_WATCH)
+        chosen = [keys[0], keys[50], keys[100], keys[150]]
+        query = urlencode({"result": chosen, "query": "query-00042", "order": "worst", "shown": DEPTH}, doseq=True)
+        started = time.perf_counter()
+        opened.goto(f"{address}/query?{query}")
+        opened.evaluate("""async () => {
+          const lists = document.querySelector(".lists");
+          for (let x = 0; x <= lists.scrollWidth; x += 600) {
+            lists.scrollLeft = x; await new Promise((done) => setTimeout(done, 30));
+          }
+          for (let y = 0; y <= document.body.scrollHeight; y += 400) {
+            scrollTo(0, y);
+            for (let x = lists.scrollWidth; x >= 0; x -= 600) {
+              lists.scrollLeft = x; await new Promise((done) => setTimeout(done, 10));
+            }
+          }
+          for (const image of document.images) image.loading = "eager";
+          await Promise.all([...document.images].map((image) => image.decode()));
+        }""")
+        seen = opened.evaluate("[document.images.length, window.longest]")
+        print(
+            f" pictures: {seen[0]} come in within {time.perf_counter() - started:.1f} s; the longest task of the "
+            f"main thread takes {seen[1]:.0f} ms (tasks under 50 ms are not told)"
+        )
+        browser.close()
+
+
+def main() -> None:
+    """Make what is missing, serve, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pages", nargs="+", choices=PAGES, default=PAGES)
+    parser.add_argument("--requests", type=int, default=200)
+    arguments = parser.parse_args()
+    there = [path for path in arguments.folder.glob("system-*.json") if ".items." not in path.name]
+    if len(there) < RESULTS:
+        make(arguments.folder)
+    machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
+    print(f"visual-search {vs.__version__}, {machine}")
+    print(f"{QUERIES:,} queries, {ITEMS:,} items, {RESULTS} results, lists of {DEPTH}")
+    with served(arguments.folder) as address:
+        client = Client(address)
+        keys = wait_until_read(client)
+        for page in arguments.pages:
+            if page == "browser":
+                in_browser(address, keys)
+            else:
+                times(client, page, keys, arguments.requests)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""The SQLite file of a catalogue: its tables, how it is opened, and what is done when it is damaged.
+
+Nothing in it is the truth, so that a file of another version, a damaged one or none at all is begun anew.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from visual_search.errors import InputError
+
+__all__ = ["DATABASE_NAME", "Database"]
+
+DATABASE_NAME = "catalogue.sqlite3"
+VERSION = 1
+_BUSY = 5.0  # seconds that one writer waits for another
+_TABLES = """
+CREATE TABLE files (
+  key TEXT PRIMARY KEY, file BLOB NOT NULL UNIQUE, identity TEXT NOT NULL, changed REAL NOT NULL,
+  fingerprint TEXT NOT NULL, problem TEXT, facts TEXT NOT NULL, parts TEXT NOT NULL, record BLOB
+) WITHOUT ROWID;
+CREATE TABLE measures (
+  key TEXT NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
+  mean REAL, low REAL, high REAL, counted INTEGER, undefined INTEGER, PRIMARY KEY (key, place)
+) WITHOUT ROWID;
+CREATE TABLE notes (
+  file BLOB PRIMARY KEY, text TEXT NOT NULL, version INTEGER NOT NULL, time TEXT NOT NULL, pinned INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE kept (kind TEXT NOT NULL, name TEXT NOT NULL, used REAL NOT NULL, value BLOB NOT NULL,
+  PRIMARY KEY (kind, name)) WITHOUT ROWID;
+CREATE TABLE state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+Found = TypeVar("Found")
+
+
+class Database:
+    """Connections to one catalogue file: many readers, one writer at a time.
+
+    Parameters
+    ----------
+    path : Path
+        Made where there is none; begun anew where it is damaged or of another version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._building = threading.Lock()
+        self.rebuilt = 0
+        self._prepare()
+
+    def reading(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Run a reader's work; a file found damaged is begun anew, and the work run on what is there then.
+
+        Raises
+        ------
+        InputError
+            Another process keeps the file to itself.
+        """
+        return self._held(work)
+
+    def writing(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        """Run a writer's work as one transaction: all of it is kept or nothing."""
+
+        def whole(connection: sqlite3.Connection) -> Found:
+            with _transaction(connection):
+                return work(connection)
+
+        return self._held(whole)
+
+    def _held(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        try:
+            return work(self._connection())
+        except sqlite3.DatabaseError as problem:
+            if _is_busy(problem):
+                raise InputError(f"{self.path.name}: another process keeps it to itself; try again") from problem
+            self._begin_anew()
+            return work(self._connection())
+
+    def _connection(self) -> sqlite3.Connection:
+        """Give the thread its connection, to the file that is there now."""
+        there = _inode(self.path)
+        held: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if held is not None and there is not None and there == self._local.inode:
+            return held
+        if held is not None:
+            held.close()
+            self._local.connection = None
+        if there is None:
+            self._prepare()
+        self._local.connection = _opened(self.path)
+        self._local.inode = _inode(self.path)
+        made: sqlite3.Connection = self._local.connection
+        return made
+
+    def _prepare(self) -> None:
+        with self._building:
+            try:
+                if _is_whole(self.path):
+                    return
+            except sqlite3.DatabaseError as problem:
+                if _is_busy(problem):
+                    raise
+            self._make()
+
+    def _begin_anew(self) -> None:
+        self.close()
+        with self._building:
+            self._make()
+
+    def _make(self) -> None:
+        for ending in ("", "-wal", "-shm"):
+            self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
+        self.rebuilt += 1
+        connection = _opened(self.path)
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+        except sqlite3.OperationalError:  # another process was quicker
+            if not _is_whole(self.path):
+                raise
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        held: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if held is not None:
+            with suppress(sqlite3.Error):
+                held.close()
+            self._local.connection = None
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _is_whole(path: Path) -> bool:
+    if not path.exists():
+        return False
+    connection = _opened(path)
+    try:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        checked: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        return version == VERSION and checked == "ok"
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _is_busy(problem: sqlite3.DatabaseError) -> bool:
+    name = getattr(problem, "sqlite_errorname", "")
+    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_dev, told.st_ino

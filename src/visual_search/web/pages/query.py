@@ -1,0 +1,37 @@
+"""Query: one row of pictures a system, and how items move from one to the next."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from visual_search.reports.wording import short_id
+from visual_search.web.explorer import ExplorerOf
+from visual_search.web.page import Page
+from visual_search.web.pages.result import picture_address
+from visual_search.web.shown import Shown
+from visual_search.workflows.query_view import query_view
+
+__all__ = ["PAGES"]
+
+
+def _query(
+    explorer: ExplorerOf,
+    result: Annotated[list[str], Query(max_length=8)],
+    query: Annotated[str, Query(max_length=100_000)],
+    measure: Annotated[str, Query(max_length=1000)] = "",
+    order: Annotated[str, Query(max_length=20)] = "",
+    shown: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> Shown:
+    view = query_view(
+        explorer.results, result, query, measure=measure, order=order, shown=shown, address=picture_address
+    )
+    return Shown(view.as_json(), view)
+
+
+def _title(data: Any) -> str:
+    return f"Query {short_id(data['query'], 60)}"
+
+
+PAGES = (Page("/query", "query.html.j2", _query, _title),)

@@ -1,0 +1,84 @@
+"""The pictures that a stored result names, by id: only those, and only from folders that may be looked into."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from visual_search.catalogue.opened import OpenedResult
+from visual_search.errors import FileFormatError, InputError, UndecodableImageError
+from visual_search.formats.results import ImageLocation, StoredResult
+from visual_search.images.kept_thumbnails import KeptThumbnails, Thumbnail
+from visual_search.workflows.explored_results import ExploredResults
+
+__all__ = ["NoPictureError", "ResultPictures"]
+
+_SIDE = 256  # pixels; twice what a frame shows, for fine screens
+_PLACES = 3  # files of places held; one of 100,000 items takes some 30 MB
+
+
+class NoPictureError(InputError):
+    """There is nothing to show; the message says why in a few words."""
+
+
+class ResultPictures:
+    """Small pictures of results' items and queries.
+
+    Parameters
+    ----------
+    explored : ExploredResults
+    kept : KeptThumbnails
+        Where small pictures are kept.
+    """
+
+    def __init__(self, explored: ExploredResults, kept: KeptThumbnails) -> None:
+        self._explored = explored
+        self._kept = kept
+        self._places: OrderedDict[tuple[Path, str], StoredResult] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def small(self, key: str, side: str, identifier: str) -> Thumbnail:
+        """A small WebP of an item's or a query's picture.
+
+        Parameters
+        ----------
+        key : str
+            Of the result.
+        side : {"items", "queries"}
+        identifier : str
+            The id as text; it is looked up, and never becomes a path.
+
+        Raises
+        ------
+        UnknownIdError
+            No such result.
+        NoPictureError
+            The result names no file for this id, or the file is gone, cannot be decoded, or lies elsewhere than in
+            the folders that may be looked into.
+        """
+        location = self._location(self._explored.opened(key), side, identifier)
+        if location is None:
+            raise NoPictureError("no file is named")
+        if not self._explored.image_allowed(location.path):
+            raise NoPictureError("outside the folders served; see --images")
+        try:
+            return self._kept.made(location, _SIDE)
+        except UndecodableImageError as problem:
+            gone = self._kept.mark(location, _SIDE) is None
+            raise NoPictureError("file is gone" if gone else "not a readable image") from problem
+
+    def _location(self, opened: OpenedResult, side: str, identifier: str) -> ImageLocation | None:
+        stored = opened.stored
+        name = (stored.path.parent, (stored.record.get("file_checksums") or {}).get("items", stored.path.name))
+        with self._lock:  # one reads the long file, the others wait for it
+            if name not in self._places:
+                self._places[name] = StoredResult(stored.path, stored.record)
+            self._places.move_to_end(name)
+            while len(self._places) > _PLACES:
+                self._places.popitem(last=False)
+            held = self._places[name]
+            try:
+                return held.item_location(identifier) if side == "items" else held.query_location(identifier)
+            except FileFormatError as problem:
+                raise NoPictureError("the file of places cannot be read") from problem

@@ -1,0 +1,172 @@
+"""One stored result as a page shows it: as in the report, with lists and pictures read when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from visual_search.catalogue.opened import OpenedResult, Order
+from visual_search.errors import FileFormatError, UnknownIdError
+from visual_search.reports.cases import Case
+from visual_search.reports.charts import Panel, curve_panels, spread_panel
+from visual_search.reports.definitions import definitions_of
+from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
+from visual_search.reports.protocol_part import ProtocolPart
+from visual_search.reports.provenance import provenance, rules_of
+from visual_search.reports.remarks import remarks_of
+from visual_search.reports.systems import QueryValues, System, load_systems
+from visual_search.workflows.comparable_results import told_differences
+from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
+
+__all__ = ["ResultView", "result_view"]
+
+_CASES = 5
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """What the page of a result shows.
+
+    Attributes
+    ----------
+    opened : OpenedResult
+    part : ProtocolPart
+        As a report has it.
+    measure : str or None
+        By which queries are worst and best.
+    cases : dict of ``worst`` and ``best`` to list of Case
+    undefined : int
+        Queries without a value of the measure.
+    problem : str or None
+        Why there are no queries to look at.
+    comparable : list of dict
+        Other results that can be compared with this one: ``key``, ``name``, ``file``, ``pinned``; latest first.
+    """
+
+    opened: OpenedResult
+    part: ProtocolPart
+    measure: str | None
+    cases: dict[str, list[Case]]
+    undefined: int
+    problem: str | None
+    comparable: list[dict[str, Any]]
+
+    @property
+    def system(self) -> System:
+        """The result as a report's system."""
+        return self.part.group.systems[0]
+
+    @property
+    def definitions(self) -> Any:
+        """What each measure means, by canonical text."""
+        return definitions_of([self.part.group])
+
+    @property
+    def remarks(self) -> Any:
+        """What a reader must know before the numbers."""
+        return remarks_of([self.part.group], ())
+
+    @property
+    def rules(self) -> list[tuple[str, str]]:
+        """The set of rules that the numbers follow."""
+        return rules_of([self.part.group])
+
+    @property
+    def origin(self) -> list[tuple[str, str]]:
+        """How the numbers came to be."""
+        return provenance(self.system)
+
+    def as_json(self) -> dict[str, Any]:
+        """As a JSON value: the record, what was noted, and the queries shown."""
+        entry = self.opened.entry
+        record = {key: value for key, value in self.opened.record.items() if key != "per_query_results"}
+        return {
+            "key": entry.key,
+            "file": entry.file,
+            "fingerprint": entry.fingerprint,
+            "note": {"text": entry.note.text, "version": entry.note.version, "time": entry.note.time},
+            "pinned": entry.pinned > 0,
+            "measure": self.measure,
+            "undefined": self.undefined,
+            "problem": self.problem,
+            **{kind: [case_json(case) for case in cases] for kind, cases in self.cases.items()},
+            "comparable": self.comparable,
+            "record": record,
+        }
+
+
+def result_view(explored: ExploredResults, key: str, *, measure: str, address: PictureAddress) -> ResultView:
+    """Gather what the page of a result shows.
+
+    Parameters
+    ----------
+    explored : ExploredResults
+    key : str
+    measure : str
+        By which queries are worst and best; the deepest AP where empty.
+    address : callable
+        Of pictures.
+
+    Raises
+    ------
+    UnknownIdError
+        No such result or measure.
+    FileFormatError
+        The result cannot be read.
+    """
+    opened = explored.opened(key)
+    problem = opened.problem()
+    cases: dict[str, list[Case]] = {"worst": [], "best": []}
+    undefined, chosen = 0, None
+    if problem is None:
+        chosen = measure or opened.leading_measure
+        undefined = int(np.isnan(opened.values(chosen)).sum())
+        try:
+            cases = {kind: _cases(opened, chosen, kind, address) for kind in ("worst", "best")}
+        except FileFormatError as told:
+            problem = str(told)
+    elif measure:
+        raise UnknownIdError(f"measure: {measure[:100]!r}; {problem}")
+    group = _group(opened, with_queries=problem is None)
+    roles = {system.label: "series-1" for system in group.systems}
+    part = ProtocolPart("result", group, roles, _panels(group, roles), [], {})
+    return ResultView(opened, part, chosen, cases, undefined, problem, _comparable(explored, opened))
+
+
+def _cases(opened: OpenedResult, measure: str, kind: Order, address: PictureAddress) -> list[Case]:
+    rows = opened.order(measure, kind)[:_CASES].tolist()
+    return [case_of(opened, str(opened.query_ids[row]), address, shown=_SHOWN) for row in rows]
+
+
+def _group(opened: OpenedResult, *, with_queries: bool) -> ProtocolGroup:
+    (system,) = load_systems([opened.stored])
+    if with_queries and not system.per_query:
+        values = opened.values(opened.leading_measure).tolist()
+        system.per_query = [
+            QueryValues(query, None if ap != ap else ap, None, None, None)  # noqa: PLR0124 - NaN is not itself
+            for query, ap in zip(opened.query_ids, values, strict=True)
+        ]
+    (group,) = group_by_protocol([system])
+    return group
+
+
+def _panels(group: ProtocolGroup, roles: dict[str, str]) -> list[Panel]:
+    return [*curve_panels(group, roles, "result"), *spread_panel(group, roles, "result")]
+
+
+def _comparable(explored: ExploredResults, opened: OpenedResult) -> list[dict[str, Any]]:
+    own = opened.entry
+    others = [
+        entry
+        for entry in explored.entries()
+        if entry.key != own.key and not entry.problem and not told_differences(own, entry)
+    ]
+    others.sort(key=lambda entry: (-entry.pinned, -entry.time.timestamp(), entry.file))
+    return [
+        {"key": entry.key, "name": entry.name, "file": entry.file, "pinned": entry.pinned > 0}
+        for entry in others[:20]
+    ]
