@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.judging.conftest import pool_of
@@ -16,6 +17,10 @@ from visual_search.judging.task import JudgingTask
 Made = Callable[..., JudgementStore]
 
 ODD = ["=1+1", "'quoted'", "'=x", "-a", 'a,b\t"c"', "two\nlines", "é\U0001f600", "007", "'", "''"]
+
+
+def table(**columns: list[Any]) -> dict[str, list[Any]]:
+    return columns
 
 
 def told(records: list[Judgement]) -> list[tuple[object, ...]]:
@@ -65,17 +70,17 @@ def test_the_file_and_the_log_have_the_same_columns() -> None:
 
 def test_an_import_orders_what_is_left_and_counts_as_judged(made: Made) -> None:
     store = made(pool_of(1, 4, JudgingTask(wanted=1)))
-    taken = import_judgements(store, {"query": ["q0", "q0"], "item": ["d2", "d3"], "grade": [1, 0]}, judge="trec")
+    taken = import_judgements(store, table(query=["q0", "q0"], item=["d2", "d3"], grade=[1, 0]), judge="trec")
     assert (taken.written, taken.pairs) == (2, 0)
     assert (store.progress().judged, store.progress().given) == (2, 2)
     assert store.table()["judge"] == ["trec", "trec"]
-    again = import_judgements(store, {"query": ["q0"], "item": ["d2"], "grade": [1]}, judge="trec")
+    again = import_judgements(store, table(query=["q0"], item=["d2"], grade=[1]), judge="trec")
     assert (again.written, again.there) == (0, 1)
 
 
 def test_pairs_that_no_pool_has_are_added_only_when_asked(made: Made) -> None:
     store = made(pool_of(1, 2))
-    columns = {"query": ["q0", "q9"], "item": ["d9", "d0"], "grade": [1, 1]}
+    columns = table(query=["q0", "q9"], item=["d9", "d0"], grade=[1, 1])
     with pytest.raises(InputError, match=r"2 pairs are in no pool, first \('q0', 'd9'\), \('q9', 'd0'\)"):
         import_judgements(store, columns, judge="ann")
     assert (len(store.pool()), store.log()) == (2, [])
@@ -87,7 +92,7 @@ def test_pairs_that_no_pool_has_are_added_only_when_asked(made: Made) -> None:
 def test_what_cannot_be_taken_is_told_at_once_and_nothing_is_written(made: Made) -> None:
     store = made(pool_of(1, 3))
     store.judge("ann", store.pair_number("q0", "d0"), Verdict(1))
-    columns = {"query": ["q0"] * 3 + ["new"], "item": ["d0", "d1", "d2", "d0"], "grade": [2, 7, 1, 1]}
+    columns = table(query=["q0"] * 3 + ["new"], item=["d0", "d1", "d2", "d0"], grade=[2, 7, 1, 1])
     with pytest.raises(InputError, match=r"(?s)2 problems.*row 1: .*judged by 'ann' already.*row 2: grade is 7"):
         import_judgements(store, columns, judge="ann", add_pairs=True)
     assert len(store.log()) == 1
@@ -95,17 +100,17 @@ def test_what_cannot_be_taken_is_told_at_once_and_nothing_is_written(made: Made)
     with pytest.raises(InputError, match="say who judged"):
         import_judgements(store, columns)
     with pytest.raises(InputError, match="row 1: .*nan"):
-        import_judgements(store, {"query": ["q0"], "item": ["d1"], "grade": [float("nan")]}, judge="ann")
+        import_judgements(store, table(query=["q0"], item=["d1"], grade=[float("nan")]), judge="ann")
 
 
 def test_ids_are_taken_in_the_stores_kind(made: Made) -> None:
     from visual_search.judging.pool import Pool, PoolQuery, Source
 
     store = made(Pool({7: PoolQuery(7)}, {(7, 1): (Source("ranked", "one", 1),)}))
-    import_judgements(store, {"query": ["7"], "item": ["1"], "grade": [1]}, judge="ann")
+    import_judgements(store, table(query=["7"], item=["1"], grade=[1]), judge="ann")
     assert [(one.query, one.item) for one in store.standing()] == [(7, 1)]
     with pytest.raises(InputError, match="'x' is no integer"):
-        import_judgements(store, {"query": ["x"], "item": ["1"], "grade": [1]}, judge="ann")
+        import_judgements(store, table(query=["x"], item=["1"], grade=[1]), judge="ann")
 
 
 @pytest.mark.parametrize(
