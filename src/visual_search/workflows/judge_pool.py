@@ -153,7 +153,7 @@ def make_pool(
     held = None if store is None else JudgementStore(store)
     try:
         judged = [] if held is None else held.standing()
-        pairs = {(one.query, one.item) for one in judged}
+        pairs = None if held is None else {(one.query, one.item) for one in judged}
         growth = None if old is None else pool_growth(old, fresh, pairs)
         pool = fresh if old is None else old.merged(fresh)
         if gallery is not None:

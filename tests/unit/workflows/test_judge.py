@@ -185,3 +185,36 @@ def test_nothing_judged_is_nothing_to_export(run: Run) -> None:
     run("pool", "one.trec", "-o", "p.json", "--store", "j.db")
     assert "no judgements yet" in run("export", "j.db", "-o", "x.trec", code=2)
     assert run("export", "j.db", "-o", "x.csv", "--json")["rows"] == 0
+
+
+def test_results_bring_their_pictures_and_leave_out_what_they_ignored(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    from visual_search.evaluation.evaluator import ModelEvaluator
+    from visual_search.indexing.index_table import VectorIndex
+    from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
+    from visual_search.workflows.index_images import index_images
+
+    Path("photos").mkdir()
+    for number, colour in enumerate(("red", "orange", "gold", "green", "teal", "navy")):
+        Image.new("RGB", (20, 20), colour).save(f"photos/{number}.png")
+    index_images("photos", "photos.index", embedder="histogram")
+    queries = [{"query_id": f"{n}.png", "image_path": f"photos/{n}.png", "ground_truth": ["1.png"],
+                "ignored": [f"{n}.png"]} for n in (0, 2)]  # fmt: skip
+    dataset = EvaluationDataset.from_dict({"queries": queries})
+    service = NearestNeighborSearch(index=VectorIndex.open("photos.index"))
+    ModelEvaluator(service).evaluate(dataset, k_values=[1, 3]).to_json("result.json")
+    made = run("pool", "colours=result.json", "--depth", "2", "-o", "out/pool.json", "--json")
+    assert made["systems"] == ["colours"]
+    pool = Pool.load("out/pool.json")
+    assert len(pool) == 4
+    assert not {("0.png", "0.png"), ("2.png", "2.png")} & set(pool.sources)
+    assert sorted(sources[0].rank or 0 for sources in pool.sources.values()) == [1, 1, 2, 2]
+    for query in pool.queries.values():
+        assert query.image is not None
+        assert query.image.path.samefile(tmp_path / "photos" / str(query.query_id))
+    for _, item in pool.sources:
+        place = pool.items[item]
+        assert place is not None
+        assert place.path.samefile(tmp_path / "photos" / str(item))
+    assert pool.systems["colours"].fingerprint is not None
