@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.evaluation.judged_only import evaluate_judged_only
 from visual_search.evaluation.measures.bpref import Bpref
 from visual_search.evaluation.measures.judged import Judged
@@ -72,7 +73,7 @@ class ScoreEffect:
     bpref : float
         Of judged items only; NaN where no query has a relevant item.
     notes : tuple of str
-        Of the scoring.
+        Of the scoring, and of what was adjudicated.
     """
 
     rule: Rule
@@ -157,5 +158,15 @@ def score_effect(
             for one, score in zip(chosen, scores, strict=True)
         ),
         plain[Bpref()].mean,
-        plain.notes,
+        (*_on_adjudication(table, used), *plain.notes),
+    )
+
+
+def _on_adjudication(table: JudgementTable, rule: Rule) -> tuple[str, ...]:
+    decided = int(table.adjudicated.sum())
+    if rule != "adjudicated" or not decided:
+        return ()
+    pairs = counted(decided, "pair was", "pairs were")
+    return (
+        f"{pairs} adjudicated; those grades are taken for the truth, also by the interval that knows the judges",
     )
