@@ -159,7 +159,7 @@ def wait_until_read(client: Client) -> list[str]:
     started = time.perf_counter()
     while True:
         table = json.loads(client.get("/results.json")[1])
-        if not table["waiting"] and table["total"] >= RESULTS:
+        if not table["waiting"] and not table["working"] and table["total"] >= RESULTS:
             break
         time.sleep(0.5)
     print(f"catalogue ready after {time.perf_counter() - started:.1f} s; {table['total']} results")

@@ -107,6 +107,7 @@ def results_table(
     page = min(request.page, pages)
     return {
         "waiting": waiting,
+        "working": explored.busy,
         "problems": explored.shelf.problems(),
         "unreadable": sum(entry.problem is not None for entry in chosen),
         "total": len(entries),
