@@ -263,32 +263,33 @@ class NearestNeighborSearch:
             The embedder that can be made here is not the one the index names: other weights, for example.
         """
         rules = self._rules
-        if rules is None and (images := self._images) is not None:
+        if rules is None and (images := self.item_images) is not None:
             rules = images.rules
         return embed_images(self.embedder, paths, rules)
 
     def item_places(self) -> dict[str, Any] | None:
         """Where the images are, as ``{"root": ..., "paths": {id: ...}}``; None where the index does not say."""
-        images = self._images
+        images = self.item_images
         return None if images is None else images.places()
 
     def item_location(self, item: Id) -> ImageLocation | None:
         """Where one item's image is; None where the index does not say."""
-        images = self._images
+        images = self.item_images
         return None if images is None else images.location(item)
 
     def item_hashes(self) -> dict[Id, str] | None:
         """SHA-256 of each item's file; None where the index does not say."""
-        images = self._images
+        images = self.item_images
         return None if images is None else images.hashes()
 
     def ledger_counts(self) -> dict[str, Any] | None:
         """How many files were used, changed and left out when the index was made; None where it does not say."""
-        images = self._images
+        images = self.item_images
         return None if images is None else images.counts()
 
     @property
-    def _images(self) -> ItemImages | None:
+    def item_images(self) -> ItemImages | None:
+        """The images behind the items, with their ledger; None where the index does not say."""
         # Values that are the same objects are not compared byte by byte, so this costs a look at each.
         attached = (dict(self.index.attachments), dict(self.index.extra))
         seen = self._seen_images

@@ -41,10 +41,12 @@ def create_app(settings: ExplorerSettings) -> FastAPI:
     """
     app = FastAPI(title="Visual Search", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     admission = Admission(settings)
-    app.state.explorer = Explorer(settings)
+    app.state.explorer = explorer = Explorer(settings)
     app.state.admission = admission
     pages = all_pages()
-    app.state.navigation = [(page.navigation, page.path) for page in pages if page.navigation]
+    app.state.navigation = [
+        (page.navigation, page.path) for page in pages if page.navigation and page.offered(explorer)
+    ]
     limits = {path: settings.max_upload_bytes for page in pages for path in page.uploads}
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes, by_path=limits)
     app.add_middleware(Guard, admission=admission)  # the last added is the outermost

@@ -14,7 +14,7 @@ from visual_search.web.token_page import TOKEN_PATH, signed_in
 __all__ = ["HEADERS", "Guard"]
 
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 #: Of every answer. The referrer goes to our own pages only: with none at all, browsers would hide the origin of a form.

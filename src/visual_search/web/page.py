@@ -9,9 +9,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.responses import Response
 
+from visual_search.web.explorer import Explorer
 from visual_search.web.rendering import json_response, page_response
 
 __all__ = ["Page", "add_page"]
+
+
+def _always(_: Explorer) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,9 @@ class Page:
         Its word in the navigation; None for a page that others lead to.
     order : int
         Place in the navigation.
+    offered : callable
+        Whether the navigation has it, for what an explorer serves; always, where left out. The first page that is
+        offered is the one that opens.
     actions : APIRouter or None
         What else belongs to it: forms that it posts, pictures that it shows.
     uploads : tuple of str
@@ -46,6 +54,7 @@ class Page:
     title: str | Callable[[Mapping[str, Any]], str]
     navigation: str | None = None
     order: int = 100
+    offered: Callable[[Explorer], bool] = _always
     actions: APIRouter | None = None
     uploads: tuple[str, ...] = ()
 

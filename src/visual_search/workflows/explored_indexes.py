@@ -20,7 +20,7 @@ from visual_search.ids import Id
 from visual_search.images.decoding import DecodingRules
 from visual_search.indexing.embedders.contract import TextEmbedder
 from visual_search.indexing.index_table import VectorIndex
-from visual_search.indexing.item_images import ItemImages, images_of
+from visual_search.indexing.item_images import ItemImages
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 
 __all__ = ["ExploredIndex", "ExploredIndexes", "PictureOfItem"]
@@ -96,7 +96,7 @@ class ExploredIndex:
     @cached_property
     def images(self) -> ItemImages | None:
         """Where its images are; None for vectors alone."""
-        return images_of(self.index)
+        return self.service.item_images
 
     @cached_property
     def takes(self) -> dict[str, Any]:
@@ -164,14 +164,16 @@ class ExploredIndexes:
     Raises
     ------
     FileFormatError
-        No index there, or one that cannot be read.
+        No index there, or one that cannot be read, its ledger included.
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         self._by_name: dict[str, ExploredIndex] = {}
         for path in map(Path, paths):
             name = _distinct(path.resolve().name, self._by_name)
-            self._by_name[name] = ExploredIndex(name, path, NearestNeighborSearch(VectorIndex.open(path)))
+            explored = ExploredIndex(name, path, NearestNeighborSearch(VectorIndex.open(path)))
+            _ = explored.facts  # reads the ledger: seconds for a large one, spent now and not on the first page
+            self._by_name[name] = explored
 
     def __iter__(self) -> Iterator[ExploredIndex]:
         return iter(self._by_name.values())

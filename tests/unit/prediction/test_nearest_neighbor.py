@@ -478,7 +478,7 @@ def test_a_load_brings_its_own_embedder_and_images(tmp_path: Path) -> None:
     assert service.embedder.dimension == 3
     assert service.embedder is service.embedder
     assert (service.item_places() or {})["root"] == "/first"
-    assert service._images is service._images
+    assert service.item_images is service.item_images
     index.load(saved(tmp_path / "two", 2, "/second"))
     assert service.embedder.dimension == 12
     assert (service.item_places() or {})["root"] == "/second"

@@ -3,6 +3,7 @@
 import io
 import struct
 import tracemalloc
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -179,3 +180,14 @@ def test_thumbnails_are_kept_within_bounds(own_photos: Path) -> None:
     sizes = [len(kept.made(ImageLocation(own_photos / "green.png"), side).data) for side in range(20, 60)]
     assert sum(sizes) > 1200
     assert 0 < kept.held_bytes <= 600
+
+
+def test_pictures_inside_archives_are_shown(explore: Explore, own_photos: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
+        archive.write(own_photos / "green.png", "in/green.png")
+        archive.write(own_photos / "red.png", "in/red.png")
+    index_images(tmp_path / "photos.zip", tmp_path / "zipped.index", embedder="histogram")
+    client = explore(indexes=(tmp_path / "zipped.index",))
+    twin = client.get("/search.json").json()
+    answers = [client.get(one["picture"]) for one in twin["some_items"]]
+    assert sorted(Image.open(io.BytesIO(answer.content)).size for answer in answers) == [(30, 30), (256, 128)]

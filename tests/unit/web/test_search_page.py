@@ -8,10 +8,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from visual_search.errors import MissingDependencyError
+from visual_search.indexing.embedders import registry
+from visual_search.indexing.embedders.contract import describe
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.web.addresses import address
 from visual_search.workflows.search_index import search_index
@@ -222,3 +226,62 @@ def test_near_duplicates_are_hidden_and_counted(explore: Explore, tmp_path: Path
     assert [one["item"] for one in shown["results"]] == ["a", "a again", "b"]
     assert [one["item"] for one in hidden["results"]] == ["a", "b"]
     assert hidden["hidden"] == 1
+
+
+class WordsAndPictures:
+    """An embedder that reads words: each of a few names a colour."""
+
+    name, dimension, preprocessing, weights_hash, batch_size, decode_size = (
+        "colours",
+        3,
+        "mean colour",
+        None,
+        8,
+        None,
+    )
+
+    def prepare(self, image: Image.Image) -> npt.NDArray[np.float32]:
+        return np.asarray(np.asarray(image, dtype=np.float32).mean(axis=(0, 1)), dtype=np.float32)
+
+    def embed(self, batch: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return batch.copy()
+
+    def embed_text(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        return np.array([{"red": [1, 0, 0], "green": [0, 1, 0]}[text] for text in texts], dtype=np.float32)
+
+
+def test_words_are_searched_by_where_the_model_reads_them(
+    explore: Explore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = WordsAndPictures()
+    index = VectorIndex(embedder=describe(embedder))
+    index.add(["rose", "leaf", "sky"], [[1, 0.1, 0], [0.1, 1, 0], [0, 0.1, 1]])
+    index.save(tmp_path / "colours")
+    monkeypatch.setattr(registry, "load_embedder", lambda _: embedder)
+    client = explore(indexes=(tmp_path / "colours",))
+    twin = client.get("/search.json?text=green&k=2").json()
+    assert twin["takes"] == {"image": True, "text": True, "why_not": None}
+    assert [one["item"] for one in twin["results"]] == ["leaf", "rose"]
+    page = client.get("/search?text=red", headers=HTML).text
+    assert "<blockquote>red</blockquote>" in page
+    assert 'value="red"' in page
+    given = client.post("/search/upload", files={"picture": png((10, 200, 10))}).json()
+    assert client.get(given["search"]).json()["results"][0]["item"] == "leaf"
+
+
+def test_what_stands_in_the_way_of_the_embedder_is_told(
+    explore: Explore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(_: object) -> None:
+        raise MissingDependencyError("needs torch: pip install 'visual-search[hub]'")
+
+    index = VectorIndex(embedder=describe(WordsAndPictures()))
+    index.add(["rose", "leaf"], [[1, 0.1, 0], [0.1, 1, 0]])
+    index.save(tmp_path / "colours")
+    monkeypatch.setattr(registry, "load_embedder", lacking)
+    client = explore(indexes=(tmp_path / "colours",))
+    page = client.get("/search?item=rose", headers=HTML)
+    assert page.status_code == 200
+    assert "visual-search[hub]" in html.unescape(page.text)
+    refused = client.get("/search.json?text=red")
+    assert (refused.status_code, refused.json()["error"]["kind"]) == (501, "MissingDependencyError")

@@ -155,6 +155,7 @@ PAGES = (
         "Search",
         navigation="Search",
         order=10,
+        offered=lambda explorer: len(explorer.indexes) > 0,
         actions=_ROUTER,
         uploads=(_UPLOAD,),
     ),
