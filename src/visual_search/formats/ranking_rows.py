@@ -44,17 +44,20 @@ class RankingRows:
         try:
             with pq.ParquetFile(path, read_dictionary=["query"]) as opened:
                 self._metadata = opened.metadata
+                self._columns = [name for name in opened.schema_arrow.names if name != "query"]
                 check_columns(opened.metadata.schema.to_arrow_schema(), "ranking", path.name)
                 column = opened.read(columns=["query"]).column("query")
         except (pa.ArrowException, OSError) as problem:
             raise _damaged(path, problem) from problem
+        lengths = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
+        self._ends = np.cumsum(lengths, dtype=np.int64)
         self._places, self._starts = _runs(column)
 
     def __len__(self) -> int:
         return len(self._places)
 
     def rows(self, query: Id) -> pa.Table:
-        """The rows of one query in the file's order; none where it has none.
+        """The rows of one query in the file's order, without the column of queries; none where it has none.
 
         Raises
         ------
@@ -63,24 +66,20 @@ class RankingRows:
         """
         place = self._places.get(query)
         if place is None or place < 0:
-            return read_table(self._path, "ranking", queries=[query])
+            return read_table(self._path, "ranking", queries=[query]).drop_columns(["query"])
         return self._slice(int(self._starts[place]), int(self._starts[place + 1]))
 
     def _slice(self, first: int, stop: int) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        groups, at, skipped = [], 0, 0
-        for number in range(self._metadata.num_row_groups):
-            length = self._metadata.row_group(number).num_rows
-            if at + length <= first:
-                skipped += length
-            elif at < stop:
-                groups.append(number)
-            at += length
+        begins = int(np.searchsorted(self._ends, first, side="right"))
+        groups = list(range(begins, int(np.searchsorted(self._ends, stop)) + 1))
+        skipped = int(self._ends[begins - 1]) if begins else 0
         try:
             with pq.ParquetFile(self._path, metadata=self._metadata) as opened:
-                return opened.read_row_groups(groups, use_threads=False).slice(first - skipped, stop - first)
+                rows = opened.read_row_groups(groups, columns=self._columns, use_threads=False)
+                return rows.slice(first - skipped, stop - first)
         except (pa.ArrowException, OSError) as problem:
             raise _damaged(self._path, problem) from problem
 
