@@ -53,6 +53,35 @@ def test_parts_of_a_large_gallery(size: int) -> None:
     assert np.array_equal(found, plain.count_labelled_codes(*sides, rule="any shared", own=own, levels=2))
 
 
+@pytest.mark.parametrize("rule", LABEL_RULES)
+@pytest.mark.parametrize(("rows", "size", "words"), [(3, 66_000, 1), (4, 4_300, 1), (3, 1_100, 2), (2, 1_100, 4)])
+def test_queries_counted_two_at_once_and_long_codes(rule: LabelRule, rows: int, size: int, words: int) -> None:
+    # From some 4,000 items on two queries are counted at once, and a third alone; beyond 65,535 items in two goes. All
+    # items of one code would overflow the 16 bits of a sum that went on.
+    rng = np.random.default_rng(size)
+    shapes = [(rows, words), (size, words), (rows, 1), (size, 1)]
+    sides = [rng.integers(0, 2**64, shape, dtype=np.uint64) for shape in shapes]
+    sides[2:] = [side & np.uint64(7) for side in sides[2:]]
+    own = rng.integers(-1, size, rows)
+    levels = 65 if rule == "number shared" else 2
+    for _ in range(2):
+        found = compiled.count_labelled_codes(*sides, rule=rule, own=own, levels=levels, threads=1)
+        assert np.array_equal(found, plain.count_labelled_codes(*sides, rule=rule, own=own, levels=levels))
+        sides[1][:] = sides[1][0]
+        sides[3][:] = sides[3][0]
+
+
+@pytest.mark.parametrize("bits", [5, 16, 31, 64])
+def test_words_of_few_bits_are_counted_alike(bits: int) -> None:
+    rng = np.random.default_rng(bits)
+    few = np.uint64(2**bits - 1)
+    sides = [rng.integers(0, 2**64, (rows, 1), dtype=np.uint64) & few for rows in (5, 40, 5, 40)]
+    for rule in LABEL_RULES:
+        levels = 65 if rule == "number shared" else 2
+        found = plain.count_labelled_codes(*sides, rule=rule, own=np.full(5, -1), levels=levels)
+        assert np.array_equal(found, looked_at(sides, rule, np.full(5, -1), levels))
+
+
 def test_what_does_not_fit_is_refused() -> None:
     one = np.zeros((1, 1), dtype=np.uint64)
     into = np.zeros((1, 65, 2), dtype=np.int64)

@@ -1,6 +1,9 @@
 """A real browser, and pages to look at in it."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +37,48 @@ class Visit:
     page: Page
     requests: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
+
+
+class JudgingSite:
+    """``visual-search judge serve`` on a port that stays the same."""
+
+    def __init__(self, pool: Path, judgements: Path | str, *options: str) -> None:
+        self._words = ["judge", "serve", str(pool), "--judgements", str(judgements), "--json", *options]
+        self._port = "0"
+        self.address = ""
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "visual_search.cli.main", *self._words, "--port", self._port]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        told = ""
+        while not told.rstrip().endswith("}"):
+            line = self._process.stdout.readline()
+            assert line, f"the server ended: {told}"
+            told += line
+        self.address = json.loads(told)["address"].rstrip("/")
+        self._port = self.address.rpartition(":")[2]
+
+    def kill(self) -> None:
+        """End it at once, as ``kill -9`` does."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def judging_site() -> Iterator[Callable[..., JudgingSite]]:
+    """Starts servers of judging pages; those that still run are ended."""
+    sites = []
+
+    def started(pool: Path, judgements: Path | str, *options: str) -> JudgingSite:
+        sites.append(JudgingSite(pool, judgements, *options))
+        return sites[-1]
+
+    yield started
+    for site in sites:
+        site.kill()
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ SUMMARY = (
 # task -> its module in this folder, with WORDS, EXAMPLE, add_arguments(parser) and run(arguments).
 TASKS = {
     "pool": "judge_pool",
+    "serve": "judge_serve",
     "status": "judge_status",
     "agreement": "judge_agreement",
 }

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
-from visual_search.cli.options import add_json, print_json, stderr
-from visual_search.errors import MissingDependencyError
+from visual_search.cli.listening import add_listening, check_served, listen, token_of
+from visual_search.cli.options import add_json
 
 SUMMARY = (
     "Look through indexes and results in a browser: search by an image, compare results, see what a setting loses. "
@@ -17,8 +16,6 @@ EXAMPLE = """\
   visual-search serve results/ --index photos.index --open
   visual-search serve last-week.json results.json --index photos.index --sweep sweep.jsonl --port 8080
   visual-search serve results/ --host 0.0.0.0 --token auto"""
-
-_TOKEN_VARIABLE = "VISUAL_SEARCH_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,29 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a folder whose pictures may be shown where results name them, beside those of the results; may be "
         "given several times",
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8000, help="port; 0 takes a free one")
-    parser.add_argument(
-        "--token",
-        default=None,
-        help=f"whoever asks must show it; auto makes one; left out, that of the variable {_TOKEN_VARIABLE}",
-    )
-    parser.add_argument(
-        "--name",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a host name of this machine, where pages are asked for by it; may be given several times",
-    )
-    parser.add_argument("--open", action="store_true", help="open the browser")
+    add_listening(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
-    _check_installed()
+    check_served()
     from visual_search.web.app import create_app
-    from visual_search.web.serving import serve
     from visual_search.web.settings import ExplorerSettings
 
     settings = ExplorerSettings(
@@ -79,36 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
         sweeps=tuple(map(Path, arguments.sweep)),
         images=tuple(map(Path, arguments.images)),
         host=arguments.host,
-        token=_token(arguments.token),
+        token=token_of(arguments),
         names=tuple(arguments.name),
     )
     app = create_app(settings)
 
-    def ready(address: str) -> None:
-        if arguments.json:
-            print_json({"address": address})
-        else:
-            stderr().print(f"{address}  (stop with Ctrl-C)", markup=False)
-        if arguments.open:
-            import webbrowser
-
-            webbrowser.open(address)
-
-    serve(app, settings, arguments.port, ready)
+    listen(app, settings, arguments)
     return 0
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec
-
-    lacking = [name for name in ("fastapi", "multipart", "uvicorn") if find_spec(name) is None]
-    if lacking:
-        raise MissingDependencyError(f"serve: needs {', '.join(lacking)}: pip install 'visual-search[web]'")
-
-
-def _token(given: str | None) -> str | None:
-    if given == "auto":
-        import secrets
-
-        return secrets.token_urlsafe(24)
-    return given if given is not None else os.environ.get(_TOKEN_VARIABLE) or None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
 from visual_search.evaluation.code_rankings import CodeRankings
+from visual_search.evaluation.full_rankings import RightAnswers
 from visual_search.evaluation.label_codes import in_parts
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ground_truth.shared_labels import SharedLabels
@@ -89,7 +90,7 @@ class CodeHistograms:
 def code_histograms(
     query_codes: Any,
     gallery_codes: Any,
-    relevance: Relevance | SharedLabels,
+    relevance: RightAnswers | SharedLabels,
     *,
     packed: bool = False,
     query_ids: Iterable[Any] | None = None,
@@ -122,17 +123,18 @@ def code_histograms(
         query_codes, gallery_codes, relevance, packed=packed, query_ids=query_ids, gallery_ids=gallery_ids
     )
     distances = rankings.queries.bits + 1
-    if isinstance(relevance, SharedLabels):
-        retrieved, relevant = _by_labels(rankings, relevance)
+    right = rankings.relevance
+    if isinstance(right, SharedLabels):
+        retrieved, relevant = _by_labels(rankings, right)
         return CodeHistograms(
-            relevance.queries,
+            right.queries,
             rankings.queries.bits,
             retrieved[:, :distances],
             relevant[:, :distances],
             relevant.sum(axis=1),
         )
-    retrieved, relevant, total = _by_pairs(rankings, relevance, distances)
-    return CodeHistograms(relevance.queries, rankings.queries.bits, retrieved, relevant, total)
+    retrieved, relevant, total = _by_pairs(rankings, right, distances)
+    return CodeHistograms(right.queries, rankings.queries.bits, retrieved, relevant, total)
 
 
 def _by_labels(rankings: CodeRankings, labels: SharedLabels) -> tuple[Int64Array, Int64Array]:

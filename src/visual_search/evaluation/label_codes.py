@@ -7,7 +7,6 @@ a measure is a function of, ties included; no pair is ever written down.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
@@ -25,7 +24,6 @@ from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
-from visual_search.kernels.threads import thread_count
 
 __all__ = ["NO_ANSWER", "check_rows", "evaluate_labelled", "in_parts", "label_positions"]
 
@@ -82,27 +80,18 @@ WithHistograms: TypeAlias = "Callable[[SharedLabels, int, int, Int64Array], Made
 def in_parts(queries: Codes, gallery: Codes, labels: SharedLabels, use: WithHistograms[Made]) -> list[Made]:
     """Call ``use`` with the histograms of some queries after the other, counted on all processors."""
     made = []
-    with ThreadPoolExecutor(thread_count()) as pool:
-        for first, last in pairwise(_bounds(queries, gallery, labels)):
-            step = max(-(-(last - first) // (2 * thread_count())), 1)
-            parts = [slice(begin, min(begin + step, last)) for begin in range(first, max(last, first + 1), step)]
-            counted = pool.map(lambda part: _histograms(queries, gallery, labels, part), parts)
-            # One use of many queries is quicker than many of a few, whose every step is small.
-            made.append(use(labels, first, last, np.concatenate(list(counted))))
+    for first, last in pairwise(_bounds(queries, gallery, labels)):
+        counts = kernels().count_labelled_codes(
+            queries[first:last],
+            gallery,
+            labels.query_words[first:last],
+            labels.item_words,
+            rule=labels.rule,
+            own=labels.own[first:last],
+            levels=_levels(labels),
+        )
+        made.append(use(labels, first, last, counts))
     return made
-
-
-def _histograms(queries: Codes, gallery: Codes, labels: SharedLabels, part: slice) -> Int64Array:
-    return kernels().count_labelled_codes(
-        queries[part],
-        gallery,
-        labels.query_words[part],
-        labels.item_words,
-        rule=labels.rule,
-        own=labels.own[part],
-        levels=_levels(labels),
-        threads=1,
-    )
 
 
 def _bounds(queries: Codes, gallery: Codes, labels: SharedLabels) -> list[int]:
@@ -154,7 +143,7 @@ def _positions(labels: SharedLabels, first: int, last: int, counts: Int64Array |
     judged = np.stack([each.sum(axis=1) for each in grades[:0:-1]], axis=1)  # by falling grade
     judged_query, below = np.nonzero(judged)
     return Positions(
-        queries=Ids.distinct(labels.queries[first:last], what="queries") if counts is not None else labels.queries,
+        queries=labels.queries if n == len(labels) else Ids.distinct(labels.queries[first:last], what="queries"),
         offsets=offsets_of(np.bincount(place // level.shape[1], minlength=n)),
         grades=grade,
         above=nearer.ravel()[place],

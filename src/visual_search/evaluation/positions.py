@@ -176,7 +176,8 @@ class Positions:
         if len(starts) < len(counts):
             counts = np.add.reduceat(counts, starts)
         kept = counts > 0
-        starts, counts = starts[kept], counts[kept]
+        if not kept.all():
+            starts, counts = starts[kept], counts[kept]
         query = self.query_of_hit[starts]
         running = np.cumsum(counts) - counts
         first_of_query = np.searchsorted(query, np.arange(len(self)))

@@ -67,27 +67,31 @@ def pack_rows(matrix: npt.NDArray[Any], *, zero_is_one: bool = False, signs: boo
         return BitRows(words, signed=False, blank=not matrix.all(), zeros=_none(), strange=_none())
     step = max(_ELEMENTS // max(bits, 1), 1)
     minus = 0
-    zeros: list[Int64Array] = []
+    with_zeros: list[int] = []
     strange: list[Int64Array] = []
     for first in range(0, n, step):
         block = matrix[first : first + step]
         ones = block == 1
         octets[first : first + step] = np.packbits(ones, axis=1)
-        found = int(np.count_nonzero(ones))
         below = block == -1 if block.dtype.kind != "u" else None
         negative = 0 if below is None else int(np.count_nonzero(below))
         minus += negative
-        if found + negative == block.size:
+        unknown = block.size - int(np.count_nonzero(ones)) - negative
+        if not unknown:
             continue
         nothing = block == 0
-        if int(np.count_nonzero(nothing)):
-            zeros.append(first + np.flatnonzero(nothing.any(axis=1)))
-        known = ones | nothing if below is None else ones | nothing | below
-        strange.append(first + np.flatnonzero(~known.all(axis=1)))
-    at_zero = np.concatenate(zeros) if zeros and (minus or signs) else _none()
+        blank = int(np.count_nonzero(nothing))
+        if blank:
+            with_zeros.append(first)
+        if blank < unknown:
+            known = ones | nothing if below is None else ones | nothing | below
+            strange.append(first + np.flatnonzero(~known.all(axis=1)))
+    # Which rows they are in is asked only where a 0 is neither.
+    looked_at = with_zeros if minus or signs else []
+    at_zero = _joined([at + np.flatnonzero((matrix[at : at + step] == 0).any(axis=1)) for at in looked_at])
     if zero_is_one and len(at_zero):
         octets[at_zero] = np.packbits(matrix[at_zero] >= 0, axis=1)
-    return BitRows(words, minus > 0, bool(zeros), at_zero, np.concatenate(strange) if strange else _none())
+    return BitRows(words, minus > 0, bool(with_zeros), at_zero, _joined(strange))
 
 
 def octets_in_words(octets: npt.NDArray[np.uint8]) -> Words:
@@ -102,3 +106,7 @@ def octets_in_words(octets: npt.NDArray[np.uint8]) -> Words:
 
 def _none() -> Int64Array:
     return np.zeros(0, dtype=np.int64)
+
+
+def _joined(rows: list[Int64Array]) -> Int64Array:
+    return np.concatenate(rows) if rows else _none()

@@ -11,23 +11,26 @@
 namespace kernels {
 
 // Distances of one code to `count` others, each of `words` words.
-__attribute__((always_inline)) inline void distances_in_words(const std::uint64_t* code, const std::uint64_t* others,
-                                                              std::size_t count, std::size_t words,
-                                                              std::uint32_t* distances) {
-    if (words == 1) {
-        const std::uint64_t mine = code[0];
-        for (std::size_t i = 0; i < count; ++i) {
-            distances[i] = static_cast<std::uint32_t>(__builtin_popcountll(mine ^ others[i]));
-        }
-        return;
-    }
+template <class Distance>
+VISUAL_SEARCH_INLINE void distances_over(const std::uint64_t* code, const std::uint64_t* others, std::size_t count,
+                                         std::size_t words, Distance* distances) {
     for (std::size_t i = 0; i < count; ++i) {
-        std::uint32_t sum = 0;
+        std::uint64_t sum = 0;
         for (std::size_t w = 0; w < words; ++w) {
-            sum += static_cast<std::uint32_t>(__builtin_popcountll(code[w] ^ others[i * words + w]));
+            sum += static_cast<std::uint64_t>(__builtin_popcountll(code[w] ^ others[i * words + w]));
         }
-        distances[i] = sum;
+        distances[i] = static_cast<Distance>(sum);
     }
+}
+
+// The same, with the usual lengths as constants: only where the words of a code are known are codes taken abreast.
+template <class Distance>
+VISUAL_SEARCH_INLINE void distances_in_words(const std::uint64_t* code, const std::uint64_t* others,
+                                             std::size_t count, std::size_t words, Distance* distances) {
+    if (words == 1) distances_over(code, others, count, 1, distances);
+    else if (words == 2) distances_over(code, others, count, 2, distances);
+    else if (words == 4) distances_over(code, others, count, 4, distances);
+    else distances_over(code, others, count, words, distances);
 }
 
 inline void distances_anywhere(const std::uint64_t* code, const std::uint64_t* others, std::size_t count,
@@ -53,12 +56,11 @@ using Distances = void (*)(const std::uint64_t*, const std::uint64_t*, std::size
 
 inline Distances fastest_distances() {
 #ifdef VISUAL_SEARCH_X86_DISPATCH
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw")) {
-        return distances_by_avx512;
+    switch (bit_counting()) {
+        case BitCounting::avx512: return distances_by_avx512;
+        case BitCounting::popcnt: return distances_by_popcnt;
+        case BitCounting::any: break;
     }
-    if (__builtin_cpu_supports("popcnt")) return distances_by_popcnt;
 #endif
     return distances_anywhere;
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_dicts
-from visual_search.kernels.compiled_exact import RowScreen, pack_rows, pair_distances
+from visual_search.kernels.compiled_exact import RowScreen, merge_nearest, pack_rows, pair_distances
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     LABEL_RULES,
@@ -50,6 +49,7 @@ __all__ = [
     "count_ranks",
     "join_ids",
     "join_run",
+    "merge_nearest",
     "pack_rows",
     "pair_distances",
     "read_table",
@@ -161,14 +161,6 @@ def count_in_dicts(
     return DictHits(score, above, tied, ends_tied.view(np.bool_))
 
 
-def _in_threads(work: Callable[[int], None], count: int) -> None:
-    if count == 1:
-        work(0)
-        return
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(work, range(count)))
-
-
 def count_ranks(
     similarity: npt.NDArray[np.float32],
     offsets: Int64Array,
@@ -211,7 +203,8 @@ def count_labelled_codes(
     """Count codes by distance and grade; see `visual_search.kernels.plain_label_codes.count_labelled_codes`."""
     n, size = len(queries), len(gallery)
     into = np.empty((n, 64 * gallery.shape[1] + 1, levels), dtype=np.int64)
-    parts = max(min(threads or thread_count(), n, n * size // _LEAST_IDS), 1)
+    workers = max(min(threads or thread_count(), n, n * size // _LEAST_IDS), 1)
+    parts = min(2 * workers, n) if workers > 1 else 1  # so that one that is held up leaves some to the others
     bounds = [n * part // parts for part in range(parts + 1)]
     number = LABEL_RULES.index(rule)
 
@@ -220,7 +213,7 @@ def count_labelled_codes(
             queries, gallery, query_labels, gallery_labels, number, own, bounds[part], bounds[part + 1], into
         )
 
-    _in_threads(some, parts)
+    in_threads(some, parts, threads=workers)
     return into
 
 

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "codes.hpp"
+#include "joint_codes.hpp"
 #include "label_codes.hpp"
 #include "ranks.hpp"
 
@@ -94,11 +95,24 @@ void count_labelled_codes(InMatrix<std::uint64_t> queries, InMatrix<std::uint64_
     if (!sound) throw std::invalid_argument("codes, labels and histogram do not fit");
     const nb::gil_scoped_release unlocked;
     const LabelledGallery all{gallery.data(), words, gallery_labels.data(), gallery_labels.shape(1), size};
-    LabelHistogram histogram(static_cast<LabelRule>(rule), distances * levels, static_cast<std::uint32_t>(levels));
-    for (std::int64_t row = first; row < last; ++row) {
-        const auto r = static_cast<std::size_t>(row);
-        histogram.count({queries.data() + r * words, query_labels.data() + r * all.label_words}, all, own(row),
-                        into.data() + r * distances * levels);
+    const std::size_t cells = distances * levels;
+    const auto query = [&](std::int64_t row) {
+        return LabelledCode{queries.data() + std::size_t(row) * words,
+                            query_labels.data() + std::size_t(row) * all.label_words};
+    };
+    const auto histogram = [&](std::int64_t row) { return into.data() + std::size_t(row) * cells; };
+    LabelHistogram single(static_cast<LabelRule>(rule), cells, static_cast<std::uint32_t>(levels));
+    std::int64_t row = first;
+    if (JointHistogram::pays(cells, size)) {
+        JointHistogram joint(static_cast<LabelRule>(rule), cells, static_cast<std::uint32_t>(levels));
+        for (; row + 1 < last; row += 2) {
+            const LabelledCode two[2] = {query(row), query(row + 1)};
+            joint.count(two, all, histogram(row), histogram(row + 1));
+        }
+    }
+    for (; row < last; ++row) single.count(query(row), all, histogram(row));
+    for (row = first; row < last; ++row) {
+        if (own(row) >= 0) --histogram(row)[single.cell(query(row), all, std::size_t(own(row)))];
     }
 }
 

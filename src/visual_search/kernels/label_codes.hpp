@@ -14,10 +14,9 @@ namespace kernels {
 enum class LabelRule { any_shared = 0, equal = 1, number_shared = 2 };
 
 // Turns distances into cells of the histogram: distance * levels + grade.
-template <LabelRule rule>
-__attribute__((always_inline)) inline void into_cells(const std::uint64_t* mine, const std::uint64_t* labels,
-                                                      std::size_t count, std::size_t words, std::uint32_t levels,
-                                                      std::uint32_t* cells) {
+template <LabelRule rule, class Cell>
+VISUAL_SEARCH_INLINE void into_cells(const std::uint64_t* mine, const std::uint64_t* labels, std::size_t count,
+                                     std::size_t words, std::uint32_t levels, Cell* cells) {
     if (words == 1) {
         const std::uint64_t own = mine[0];
         for (std::size_t i = 0; i < count; ++i) {
@@ -25,7 +24,7 @@ __attribute__((always_inline)) inline void into_cells(const std::uint64_t* mine,
             if (rule == LabelRule::any_shared) grade = (own & labels[i]) != 0;
             else if (rule == LabelRule::equal) grade = own == labels[i];
             else grade = static_cast<std::uint32_t>(__builtin_popcountll(own & labels[i]));
-            cells[i] = cells[i] * levels + grade;
+            cells[i] = static_cast<Cell>(cells[i] * levels + grade);
         }
         return;
     }
@@ -40,7 +39,7 @@ __attribute__((always_inline)) inline void into_cells(const std::uint64_t* mine,
         }
         if (rule == LabelRule::any_shared) shared = common != 0;
         if (rule == LabelRule::equal) shared = differ == 0;
-        cells[i] = cells[i] * levels + shared;
+        cells[i] = static_cast<Cell>(cells[i] * levels + shared);
     }
 }
 
@@ -58,10 +57,9 @@ struct LabelledCode {
 };
 
 // Cells of the gallery items first .. first + count for one query.
-template <LabelRule rule>
-__attribute__((always_inline)) inline void cells_of(const LabelledCode& query, const LabelledGallery& gallery,
-                                                    std::size_t first, std::size_t count, std::uint32_t levels,
-                                                    std::uint32_t* cells) {
+template <LabelRule rule, class Cell>
+VISUAL_SEARCH_INLINE void cells_of(const LabelledCode& query, const LabelledGallery& gallery, std::size_t first,
+                                   std::size_t count, std::uint32_t levels, Cell* cells) {
     distances_in_words(query.code, gallery.codes + first * gallery.code_words, count, gallery.code_words, cells);
     into_cells<rule>(query.labels, gallery.labels + first * gallery.label_words, count, gallery.label_words, levels,
                      cells);
@@ -94,12 +92,11 @@ __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512vpopcntdq"))) vo
 template <LabelRule rule>
 Cells fastest_cells() {
 #ifdef VISUAL_SEARCH_X86_DISPATCH
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
-        return cells_by_avx512<rule>;
+    switch (bit_counting()) {
+        case BitCounting::avx512: return cells_by_avx512<rule>;
+        case BitCounting::popcnt: return cells_by_popcnt<rule>;
+        case BitCounting::any: break;
     }
-    if (__builtin_cpu_supports("popcnt")) return cells_by_popcnt<rule>;
 #endif
     return cells_anywhere<rule>;
 }
@@ -115,8 +112,8 @@ class LabelHistogram {
     LabelHistogram(LabelRule rule, std::size_t cells, std::uint32_t levels)
         : cells_of_(fastest_cells(rule)), size_(cells), levels_(levels) {}
 
-    // Adds to `into` how many items are in each cell; the item `own` is left out, -1 for none.
-    void count(const LabelledCode& query, const LabelledGallery& gallery, std::int64_t own, std::int64_t* into) {
+    // Writes how many items are in each cell.
+    void count(const LabelledCode& query, const LabelledGallery& gallery, std::int64_t* into) {
         // Eight counts in turn, so that equal cells in a row do not wait for each other.
         counts_.assign(parts * size_, 0);
         std::uint32_t* part[parts];
@@ -135,11 +132,13 @@ class LabelHistogram {
             into[c] = 0;
             for (std::size_t p = 0; p < parts; ++p) into[c] += part[p][c];
         }
-        if (own >= 0) {
-            std::uint32_t cell;
-            cells_of_(query, gallery, static_cast<std::size_t>(own), 1, levels_, &cell);
-            --into[cell];
-        }
+    }
+
+    // The cell of one item.
+    std::size_t cell(const LabelledCode& query, const LabelledGallery& gallery, std::size_t item) const {
+        std::uint32_t found = 0;
+        cells_of_(query, gallery, item, 1, levels_, &found);
+        return found;
     }
 
   private:

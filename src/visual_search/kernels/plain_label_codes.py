@@ -52,24 +52,39 @@ def count_labelled_codes(
     del threads
     distances = 64 * gallery.shape[1] + 1
     kind = next(small for small in (np.uint8, np.uint16, np.int64) if distances * levels <= np.iinfo(small).max)
+    queries, gallery = _narrow(queries, gallery)
+    query_labels, gallery_labels = _narrow(query_labels, gallery_labels)
+    # Written over for each query: to have new memory of this size each time costs as much as the counting.
+    differ, common = np.empty_like(gallery), np.empty_like(gallery_labels)
+    places = np.empty(len(gallery), dtype=np.intp)
     into = np.empty((len(queries), distances, levels), dtype=np.int64)
     for row in range(len(queries)):
-        # In the smallest integers that hold them: what is counted is cast once, by the counting.
-        cells = bits_in(gallery ^ queries[row], kind) * kind(levels)
-        cells += _grades(query_labels[row], gallery_labels, rule, kind)
-        counts = np.bincount(cells, minlength=distances * levels)
+        np.bitwise_xor(gallery, queries[row], out=differ)
+        (np.bitwise_xor if rule == "equal" else np.bitwise_and)(gallery_labels, query_labels[row], out=common)
+        cells = bits_in(differ, kind)
+        cells *= kind(levels)
+        cells += _grades(common, rule, kind)
+        places[:] = cells
+        counts = np.bincount(places, minlength=distances * levels)
         if own[row] >= 0:
-            counts[cells[own[row]]] -= 1
+            counts[places[own[row]]] -= 1
         into[row] = counts.reshape(distances, levels)
     return into
 
 
-def _grades(mine: Words, labels: Words, rule: LabelRule, kind: type[np.integer[Any]]) -> npt.NDArray[Any]:
+def _narrow(queries: Words, gallery: Words) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Rows of one word in the smallest integers that hold the bits of both sides."""
+    if gallery.shape[1] > 1:
+        return queries, gallery
+    most = max(int(side.max(initial=0)) for side in (queries, gallery))
+    kind = next(small for small in (np.uint8, np.uint16, np.uint32, np.uint64) if most <= np.iinfo(small).max)
+    return queries.astype(kind, copy=False), gallery.astype(kind, copy=False)
+
+
+def _grades(common: npt.NDArray[Any], rule: LabelRule, kind: type[np.integer[Any]]) -> npt.NDArray[Any]:
+    """Grades from the labels that are in both, or under ``equal`` from those that are in one alone."""
     if rule == "number shared":
-        return bits_in(labels & mine, kind)
-    relevant: npt.NDArray[np.bool_]
-    if labels.shape[1] == 1:
-        relevant = labels[:, 0] == mine[0] if rule == "equal" else (labels[:, 0] & mine[0]) != 0
-    else:
-        relevant = (labels == mine).all(axis=1) if rule == "equal" else ((labels & mine) != 0).any(axis=1)
+        return bits_in(common, kind)
+    any_set = common[:, 0] != 0 if common.shape[1] == 1 else (common != 0).any(axis=1)
+    relevant: npt.NDArray[np.bool_] = ~any_set if rule == "equal" else any_set
     return relevant.astype(kind)

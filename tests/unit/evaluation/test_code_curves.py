@@ -31,6 +31,13 @@ def test_labels_and_pairs_give_the_same_counts() -> None:
     assert found.retrieved.shape == (15, 71)
 
 
+def test_a_dictionary_says_what_a_relevance_says() -> None:
+    codes, answers = ([[0, 0], [1, 1]], [[0, 0], [0, 1], [1, 1]]), {0: {0: 1, 2: 1}, 1: {1: 0, 2: 2}}
+    found, told = code_histograms(*codes, answers), code_histograms(*codes, Relevance.from_dict(answers))
+    assert found.relevant.tolist() == told.relevant.tolist() == [[1, 0, 1], [1, 0, 0]]
+    assert found.total.tolist() == [2, 1]
+
+
 def test_a_query_is_left_out_of_its_own_ball() -> None:
     codes, classes = np.zeros((4, 8), dtype=int), [0, 0, 1, 1]
     for truth in (SharedLabels.of(classes), Relevance.from_labels(classes)):

@@ -137,7 +137,10 @@ class AP(Measure):
         limits = self.limits(positions)
         if self.denominator == "found":
             return self._found(positions, "expected")
-        inside = np.clip(limits[groups.query] - groups.above, 0, groups.size)
+        reached = limits[groups.query] > groups.above
+        if not reached.all():
+            groups = groups.where(reached)
+        inside = np.minimum(limits[groups.query] - groups.above, groups.size)
         sums = positions.sum_by_query(groups.query, precision_sums(groups, inside))
         return sums, np.minimum(total, limits) if self.denominator == "min" else total
 

@@ -48,15 +48,19 @@ def precision_sums(groups: TieGroups, inside: Int64Array) -> FloatArray:
     -------
     float64 array of shape (groups,)
     """
+    several = np.flatnonzero(groups.size > 1)
+    if 2 * len(several) > len(groups):  # as with codes, where it costs less to ask for all alike than to part them
+        return _tied_precision_sums(groups, inside)
     # A group of one item gives the quotient itself; most rankings have few others.
     sums = np.where(inside > 0, (groups.before + 1) / (groups.above + 1), 0.0)
-    several = np.flatnonzero(groups.size > 1)
     if len(several):
-        some = groups.where(several)
-        slope = (some.relevant - 1) / (some.size - 1)
-        rising = rising_over_rank(some.before + 1, slope, some.above, inside[several])
-        sums[several] = some.relevant / some.size * rising
+        sums[several] = _tied_precision_sums(groups.where(several), inside[several])
     return sums
+
+
+def _tied_precision_sums(groups: TieGroups, inside: Int64Array) -> FloatArray:
+    slope = (groups.relevant - 1) / np.maximum(groups.size - 1, 1)
+    return groups.relevant / groups.size * rising_over_rank(groups.before + 1, slope, groups.above, inside)
 
 
 def rising_over_rank(start: AnyNumbers, slope: FloatArray, above: Int64Array, count: Int64Array) -> FloatArray:
@@ -65,10 +69,15 @@ def rising_over_rank(start: AnyNumbers, slope: FloatArray, above: Int64Array, co
     start, slope, above, count = np.broadcast_arrays(start, slope, above, count)
     sums = np.where(count > 0, start / (above + 1), 0.0)
     many = count > 1
+    if 2 * np.count_nonzero(many) > count.size:
+        return np.where(many, _rising_terms(start, slope, above, count), sums)
     if many.any():
-        first, steps, low, terms = start[many], slope[many], above[many], count[many]
-        sums[many] = steps * terms + (first - steps * (low + 1)) * harmonic_sum(low, low + terms)
+        sums[many] = _rising_terms(start[many], slope[many], above[many], count[many])
     return sums
+
+
+def _rising_terms(start: AnyNumbers, slope: FloatArray, above: Int64Array, count: Int64Array) -> FloatArray:
+    return slope * count + (start - slope * (above + 1)) * harmonic_sum(above, above + count)
 
 
 def trapezoid_sums(groups: TieGroups) -> FloatArray:

@@ -49,6 +49,8 @@ class Directions:
     asymmetry : mapping of measure's text to PairedDifference
         There minus back, group by group: a group's mean in one direction against its mean in the other. Empty where no
         groups are known.
+    sides : pair of str
+        What the split's queries and its gallery are called.
 
     How to read it
     --------------
@@ -60,6 +62,7 @@ class Directions:
     back: Result
     pooled: Result
     asymmetry: Mapping[str, PairedDifference]
+    sides: tuple[str, str] = ("front", "back")
 
     def as_json(self) -> dict[str, Any]:
         """The whole as a JSON object."""
@@ -71,10 +74,7 @@ class Directions:
         }
 
     def summary(self) -> str:
-        """One line a measure: both ways, pooled with interval, and the first less the second with its own.
-
-        The front are the split's queries, the back its gallery.
-        """
+        """One line a measure: both ways, pooled with interval, and the first less the second with its own."""
         rows = [
             [
                 text,
@@ -86,7 +86,9 @@ class Directions:
             ]
             for text in self.there
         ]
-        head = ["", "front -> back", "back -> front", "pooled", "interval", "difference by group", "interval", "p"]
+        one, other = self.sides
+        ways = [f"{one} -> {other}", f"{other} -> {one}"]
+        head = ["", *ways, "pooled", "interval", "difference by group", "interval", "p"]
         note = agreement_note(self.pooled[text].interval for text in self.there)
         return text_table(head, rows) + ("" if note is None else f"\n{note}")
 

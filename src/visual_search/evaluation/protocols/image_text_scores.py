@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -167,7 +167,7 @@ def evaluate_image_text(
         found = evaluate_directions_vectors(
             split, asking, sentences, measures, metric=metric, ties=ties, preset=preset, resampling=resampling
         )
-    return ImageTextScores(found, depths)
+    return ImageTextScores(replace(found, sides=("image", "text")), depths)
 
 
 def evaluate_image_text_folds(

@@ -40,6 +40,8 @@ def test_as_counted_by_hand() -> None:
     assert pooled.mean == pytest.approx((np.concatenate(ways) <= 5).mean())
     assert pooled.counted == 30 + len(owner)
     assert set(found.directions.asymmetry) == set(found.directions.there)
+    assert "image -> text" in found.directions.summary()
+    assert "text -> image" in found.directions.summary()
 
 
 def test_codes_have_ties_in_expectation() -> None:

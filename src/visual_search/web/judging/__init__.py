@@ -1,0 +1,1 @@
+"""The pages on which people judge; see docs/how-to/judge-relevance.md."""
