@@ -147,7 +147,7 @@ def write_table(path: Path, table: pa.Table) -> None:
     """Write Parquet, in groups of rows small enough that one query's rows are read without the rest."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table, path, compression="zstd", row_group_size=1 << 15)
+    pq.write_table(table, path, compression="zstd", row_group_size=1 << 13)
 
 
 def read_table(
