@@ -74,7 +74,7 @@ class Database:
         return self._held(whole)
 
     def changing(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
-        """As :meth:`writing`, for what changes results or notes: readers tell by the mark that there is something new."""
+        """As :meth:`writing`, for what changes results or notes; the mark tells readers that something is new."""
 
         def marked(connection: sqlite3.Connection) -> Found:
             connection.execute("INSERT OR REPLACE INTO state VALUES ('mark', hex(randomblob(16)))")
