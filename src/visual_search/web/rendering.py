@@ -55,7 +55,7 @@ def page_response(
             title=title,
             twin=twin,
             navigation=request.app.state.navigation,
-            here=request.url.path,
+            here=request.scope["path"],
         )
     )
     return HTMLResponse(html.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})
