@@ -14,6 +14,7 @@ from visual_search.ids import Id
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
 __all__ = ["STATES", "check_columns", "queries_table", "ranking_table", "read_table", "write_table"]
 
@@ -151,9 +152,14 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_table(
-    path: Path, kind: str, *, queries: Iterable[Id] | None = None, columns: Sequence[str] | None = None
+    path: Path,
+    kind: str,
+    *,
+    queries: Iterable[Id] | None = None,
+    rows: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
 ) -> pa.Table:
-    """Read Parquet, all of it, or the rows of some queries, or some columns.
+    """Read Parquet, all of it, or the rows of some queries, or those for which an expression holds, or some columns.
 
     Raises
     ------
@@ -167,7 +173,7 @@ def read_table(
     try:
         schema = pq.read_schema(path)
         check_columns(schema, kind, path.name)
-        chosen = None
+        chosen = rows
         if queries is not None:
             chosen = pc.field("query").isin(pa.array(list(queries), type=schema.field("query").type))
         if absent := [name for name in columns or () if name not in schema.names]:

@@ -141,7 +141,8 @@ def score_effect(
     longest = max(int(ranking.lengths.max(initial=0)), 1)
     depths = {one: one.depth if isinstance(one.depth, int) else longest for one in chosen}
     beside = {depth: Judged(k=depth) for depth in depths.values()}
-    plain = evaluate(ranking, truth, [*chosen, *beside.values(), Bpref()], ties=ties)
+    plain = evaluate(ranking, truth, [*chosen, Bpref()], ties=ties)
+    coverage = evaluate(ranking, truth, list(beside.values()), ties=ties)
     alone = evaluate_judged_only(ranking, truth, chosen, ties=ties)
     given = np.unique(np.concatenate((table.scale, truth.grades)))
     grades = given[given > 0].tolist() or None
@@ -152,7 +153,7 @@ def score_effect(
         tuple(
             MeasureEffect(
                 score,
-                plain[beside[depths[one]]].mean,
+                coverage[beside[depths[one]]].mean,
                 depths[one],
                 alone[one].mean,
                 listed[one],
