@@ -47,7 +47,8 @@ def pack_rows(
         b = np.where(most > 0, np.minimum(np.float32(127) / most, np.float32(1e30)), np.float32(1))
     t = z * b[:, None]
     whole = np.rint(t)
-    squares, left = (_lane_sums(part * part).astype(np.float64) for part in (z, t - whole))
+    with np.errstate(over="ignore"):  # a length beyond float32 is infinite, and its row is never excluded
+        squares, left = (_lane_sums(part * part).astype(np.float64) for part in (z, t - whole))
     left = np.sqrt(left)
     codes = whole.astype(np.int64)
     more = growth(d)
