@@ -41,7 +41,8 @@ class MeasureEffect:
     judged_only : float
         The measure on lists without the unjudged items.
     listed, gallery : UnjudgedBounds
-        Between which values it lies whatever the unjudged items of the lists, or of the whole gallery, are.
+        Between which values it lies whatever the unjudged items of the lists, or of the whole gallery, are; none of
+        them of a higher grade than any judge gave.
     """
 
     score: JudgedScore
@@ -140,16 +141,19 @@ def score_effect(
     longest = max(int(ranking.lengths.max(initial=0)), 1)
     depths = {one: one.depth if isinstance(one.depth, int) else longest for one in chosen}
     beside = {depth: Judged(k=depth) for depth in depths.values()}
-    plain = evaluate(ranking, truth, [*chosen, *beside.values(), Bpref()], ties=ties)
+    plain = evaluate(ranking, truth, [*chosen, Bpref()], ties=ties)
+    coverage = evaluate(ranking, truth, list(beside.values()), ties=ties)
     alone = evaluate_judged_only(ranking, truth, chosen, ties=ties)
-    listed = unjudged_bounds(ranking, truth, chosen, unjudged="listed", ties=ties)
-    gallery = unjudged_bounds(ranking, truth, chosen, unjudged="gallery", ties=ties)
+    given = np.unique(np.concatenate((table.scale, truth.grades)))
+    grades = given[given > 0].tolist() or None
+    listed = unjudged_bounds(ranking, truth, chosen, unjudged="listed", grades=grades, ties=ties)
+    gallery = unjudged_bounds(ranking, truth, chosen, unjudged="gallery", grades=grades, ties=ties)
     return ScoreEffect(
         used,
         tuple(
             MeasureEffect(
                 score,
-                plain[beside[depths[one]]].mean,
+                coverage[beside[depths[one]]].mean,
                 depths[one],
                 alone[one].mean,
                 listed[one],

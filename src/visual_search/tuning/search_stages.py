@@ -98,6 +98,7 @@ class SearchStages:
             },
             "regained_by_rerank": self.regained,
             "settings": dict(self.settings),
+            "words": self.words(),
         }
 
 
