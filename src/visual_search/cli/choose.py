@@ -57,7 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.sweep import choose_from_file
 
-    refuse_overwriting({"--figure": arguments.figure}, [arguments.sweep, arguments.groups])
+    refuse_overwriting(
+        {"--figure": arguments.figure, "--report": arguments.report}, [arguments.sweep, arguments.groups]
+    )
     choice = choose_from_file(
         arguments.sweep,
         arguments.target,

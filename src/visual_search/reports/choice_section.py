@@ -50,7 +50,7 @@ def choice_section(
         figures=_figures(choice, sweep, anchor),
         legend=ladder_roles(sweep),
         cost=choice.cost or "cost",
-        mean="mean" if choice.threshold is None else "share",
+        mean=choice.statistic,
         rows=[_cells(one, choice) for one in choice.candidates],
         label=None if chosen is None else chosen.point.label,
         worst=[] if chosen is None else _worst(sweep, chosen, choice.measure, worst),

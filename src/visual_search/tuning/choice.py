@@ -44,8 +44,11 @@ class HeldOut:
 
     Attributes
     ----------
-    mean, bound, lowest : float
-        Mean, its lower bound at the confidence of the choice, and the value of the worst query.
+    mean, bound : float
+        Mean of the measure or, with a threshold, share of the queries that reach it, and its lower bound at the
+        confidence of the choice.
+    lowest : float
+        Value of the measure for the worst query, with a threshold too.
     queries, groups : int
     """
 
@@ -110,9 +113,14 @@ class Choice:
             return f"mean {self.measure}"
         return f"share of queries with {self.measure} of {self.threshold:g} or more"
 
+    @property
+    def statistic(self) -> str:
+        """What a number of it is called: "mean" or, with a threshold, "share"."""
+        return "mean" if self.threshold is None else "share"
+
     def words(self) -> str:
         """The choice in a few lines."""
-        over = counted(self.validation_queries, "validation query", "validation queries")
+        over = _over(self.validation_queries, self.validation_groups, "validation")
         sure = f"{100 * self.confidence:g} %"
         if self.chosen is None:
             return "\n".join([f"not certified at {over}: {self._why_not()}", *self.notes])
@@ -123,7 +131,7 @@ class Choice:
                 f"chosen: {one.point.label}{price}",
                 (
                     f"{self.what} is at least {self.target:g} with {sure} confidence: lower bound "
-                    f"{decimals(one.bound, 4)}, mean {one.mean:.4f} over {over}"
+                    f"{decimals(one.bound, 4)}, {self.statistic} {one.mean:.4f} over {over}"
                 ),
                 self._tested(sure),
                 self.validity(),
@@ -135,8 +143,8 @@ class Choice:
         if self.test is None:
             return "no test query has a defined value, so there is nothing to report beside it"
         return (
-            f"on {counted(self.test.queries, 'test query', 'test queries')} that had no part in it: mean "
-            f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest {self.test.lowest:.3f}"
+            f"on {_over(self.test.queries, self.test.groups, 'test')} that had no part in it: {self.statistic} "
+            f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest query {self.test.lowest:.3f}"
         )
 
     def validity(self) -> str:
@@ -157,8 +165,8 @@ class Choice:
             else "add settings that search wider, or lower it"
         )
         return (
-            f"no lower bound of the {self.what} reaches {self.target:g}; the best is {decimals(best.bound, 4)} (mean "
-            f"{best.mean:.4f}) of {best.point.label}; {mend}"
+            f"no lower bound of the {self.what} reaches {self.target:g}; the best is {decimals(best.bound, 4)} "
+            f"({self.statistic} {best.mean:.4f}) of {best.point.label}; {mend}"
         )
 
     def table(self) -> str:
@@ -173,14 +181,14 @@ class Choice:
             ]
             for one in self.candidates
         ]
-        name = "mean" if self.threshold is None else "share"
-        return text_table(["setting", name, "lower bound", self.cost or "cost", "verdict"], rows)
+        return text_table(["setting", self.statistic, "lower bound", self.cost or "cost", "verdict"], rows)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
         return {
             "certified": self.certified,
             "measure": self.measure,
+            "statistic": self.statistic,
             "target": self.target,
             "threshold": self.threshold,
             "confidence": self.confidence,
@@ -198,6 +206,11 @@ class Choice:
             "notes": list(self.notes),
             "words": self.words(),
         }
+
+
+def _over(queries: int, groups: int, kind: str) -> str:
+    words = counted(queries, f"{kind} query", f"{kind} queries")
+    return words if groups == queries else f"{words} in {counted(groups, 'group', 'groups')}"
 
 
 def _told(one: Candidate, *, whole: bool) -> dict[str, Any]:
