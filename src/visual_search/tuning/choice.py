@@ -28,6 +28,8 @@ class Candidate:
         Lower bound of the true mean at the level of its ladder; None where it was not tested.
     p_value : float or None
     cost : float or None
+    queries, groups : int
+        Validation queries with a value, and their groups, that mean and bound come from.
     """
 
     point: SweepPoint
@@ -36,6 +38,8 @@ class Candidate:
     bound: float | None
     p_value: float | None
     cost: float | None
+    queries: int
+    groups: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,11 @@ class Choice:
 
     def words(self) -> str:
         """The choice in a few lines."""
-        over = _over(self.validation_queries, self.validation_groups, "validation")
         sure = f"{100 * self.confidence:g} %"
         if self.chosen is None:
-            return "\n".join([f"not certified at {over}: {self._why_not()}", *self.notes])
+            best = self._best()
+            over = self._validated(best) if best else _over(self.validation_queries, self.validation_groups)
+            return "\n".join([f"not certified at {over}: {self._why_not(best)}", *self.notes])
         one = self.chosen
         price = "" if self.cost is None else f"; {self.cost} {cost_in_words(self.cost, one.cost)}"
         return "\n".join(
@@ -131,7 +136,7 @@ class Choice:
                 f"chosen: {one.point.label}{price}",
                 (
                     f"{self.what} is at least {self.target:g} with {sure} confidence: lower bound "
-                    f"{decimals(one.bound, 4)}, {self.statistic} {one.mean:.4f} over {over}"
+                    f"{decimals(one.bound, 4)}, {self.statistic} {one.mean:.4f} over {self._validated(one)}"
                 ),
                 self._tested(sure),
                 self.validity(),
@@ -139,11 +144,17 @@ class Choice:
             ]
         )
 
+    def _validated(self, one: Candidate) -> str:
+        """On how many validation queries a setting was measured: fewer than there are where values are undefined."""
+        without = self.validation_queries - one.queries
+        of_all = f"; {without:,} of {self.validation_queries:,} have no value and are left out" if without else ""
+        return _over(one.queries, one.groups) + of_all
+
     def _tested(self, sure: str) -> str:
         if self.test is None:
             return "no test query has a defined value, so there is nothing to report beside it"
         return (
-            f"on {_over(self.test.queries, self.test.groups, 'test')} that had no part in it: {self.statistic} "
+            f"on {_over(self.test.queries, self.test.groups, kind='test')} that had no part in it: {self.statistic} "
             f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest query {self.test.lowest:.3f}"
         )
 
@@ -154,11 +165,18 @@ class Choice:
             f"k = {self.data['k']}) and queries like these; another gallery, size or kind of query needs its own sweep"
         )
 
-    def _why_not(self) -> str:
+    def _best(self) -> Candidate | None:
         tested = [one for one in self.candidates if one.bound is not None]
-        if not tested:
-            return f"no setting has a defined {self.measure}"
-        best = max(tested, key=lambda one: one.bound or 0.0)
+        return max(tested, key=lambda one: one.bound or 0.0) if tested else None
+
+    def _why_not(self, best: Candidate | None) -> str:
+        if best is None:
+            if all(one.mean != one.mean for one in self.candidates):
+                return f"no setting has a defined {self.measure}"
+            return (
+                f"the dearest setting of each structure has no defined {self.measure}, and the test begins there; "
+                "leave it out of the sweep"
+            )
         mend = (
             "more queries may certify it"
             if best.mean > self.target
@@ -208,7 +226,7 @@ class Choice:
         }
 
 
-def _over(queries: int, groups: int, kind: str) -> str:
+def _over(queries: int, groups: int, *, kind: str = "validation") -> str:
     words = counted(queries, f"{kind} query", f"{kind} queries")
     return words if groups == queries else f"{words} in {counted(groups, 'group', 'groups')}"
 
@@ -220,6 +238,8 @@ def _told(one: Candidate, *, whole: bool) -> dict[str, Any]:
         "mean": None if one.mean != one.mean else one.mean,
         "bound": one.bound,
         "p_value": one.p_value,
+        "queries": one.queries,
+        "groups": one.groups,
         "cost": one.cost,
         "settings": dict(one.point.settings),
     }

@@ -165,10 +165,13 @@ def _measured_cost(points: Sequence[SweepPoint], cost: str) -> str | None:
         return cost
     if all(point.cost is None for point in points):
         return None
-    raise InputError(
-        f"cost: {cost} is not known for {len(without)} points ({first_few(without, 2)}); a percentile needs enough "
-        "timings (p95: 20, p99: 100); choose by another cost, or sweep with more distinct queries"
+    needs = (
+        "a percentile needs enough timings (p50: 2, p95: 20, p99: 100): sweep with more distinct queries, or choose by "
+        "another cost"
+        if cost.startswith("latency")
+        else "choose by another cost, or sweep where it can be measured"
     )
+    raise InputError(f"cost: {cost} is not known for {len(without)} points ({first_few(without, 2)}); {needs}")
 
 
 def _target(target: float | None, target_recall: float | None) -> float:
@@ -222,7 +225,14 @@ def _reached(values: FloatArray, threshold: float | None) -> FloatArray:
 def _candidate(point: SweepPoint, verdict: Verdict, cost: str | None) -> Candidate:
     bound = None if verdict.values is None else lower_bound(verdict.values, 1 - verdict.level)
     return Candidate(
-        point, verdict.status, verdict.mean, bound, verdict.p_value, None if cost is None else point.of(cost)
+        point=point,
+        status=verdict.status,
+        mean=verdict.mean,
+        bound=bound,
+        p_value=verdict.p_value,
+        cost=None if cost is None else point.of(cost),
+        queries=0 if verdict.values is None else verdict.values.queries,
+        groups=0 if verdict.values is None else verdict.values.groups,
     )
 
 
