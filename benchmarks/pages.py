@@ -159,11 +159,17 @@ def wait_until_read(client: Client) -> list[str]:
     started = time.perf_counter()
     while True:
         table = json.loads(client.get("/results.json")[1])
-        if not table["waiting"] and table["total"] >= RESULTS:
+        if not table["waiting"] and not table["working"] and table["total"] >= RESULTS:
             break
         time.sleep(0.5)
     print(f"catalogue ready after {time.perf_counter() - started:.1f} s; {table['total']} results")
-    return [row["key"] for row in sorted(table["rows"], key=lambda row: row["file"])]
+    rows = [row for page in range(table["pages"]) for row in _rows(client, page + 1)]
+    return [row["key"] for row in sorted(rows, key=lambda row: row["file"])]
+
+
+def _rows(client: Client, page: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(client.get(f"/results.json?page={page}")[1])["rows"]
+    return found
 
 
 def addresses(page: str, keys: Sequence[str], count: int) -> Iterator[str]:
@@ -222,7 +228,9 @@ def in_browser(address: str, keys: Sequence[str]) -> None:
         for page in ("results", "result", "compare", "query"):
             opened = browser.new_page(viewport={"width": 1440, "height": 900})
             opened.goto(address + next(iter(addresses(page, keys[3:], 1))))
-            paint = opened.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+            painted = "performance.getEntriesByName('first-contentful-paint')[0]"
+            opened.wait_for_function(f"{painted} !== undefined")
+            paint = opened.evaluate(f"{painted}.startTime")
             print(f"{page:>9}: first paint after {paint:6.1f} ms", flush=True)
             opened.close()
         opened = browser.new_page(viewport={"width": 1440, "height": 900})

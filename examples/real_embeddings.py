@@ -32,7 +32,8 @@ from visual_search.indexing.index_table import VectorIndex
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 from visual_search.reports.attribution_section import attribution_section
 from visual_search.reports.choice_section import choice_section
-from visual_search.reports.page import Section, write_report
+from visual_search.reports.page import write_report
+from visual_search.reports.page_section import Section
 from visual_search.reports.recall_section import recall_section
 from visual_search.reports.truth_section import truth_section
 from visual_search.tuning.attribution import attribute_index

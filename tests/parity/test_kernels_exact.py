@@ -45,23 +45,30 @@ def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclid
         same_packed(compiled_exact.pack_rows(rows, centre, processor=processor), packed)
     coded = code_queries(queries)
     truth = values(rows, centre, queries, euclidean=euclidean)
+    reach = np.ascontiguousarray(truth[:, k % n], dtype=np.float64)
     limits = np.where(np.arange(5) % 2 == 0, np.inf, np.median(truth, axis=1)).astype(np.float64)
     slack = np.full(5, 1e-9)
     twin = plain.RowScreen(coded, k, euclidean=euclidean)
     twin.see(packed, limits, slack)
-    expected = twin.candidates()
+    expected = twin.likely(), twin.others(np.full(5, np.inf)), twin.others(reach)
     for processor, portion in itertools.product(PROCESSORS, (n, -(-n // 3))):
         screen = compiled_exact.RowScreen(coded, k, euclidean=euclidean, threads=2, processor=processor)
         memory = PackedRows.empty(portion, d)
         for first in range(0, n, portion):
             some = compiled.pack_rows(rows[first : first + portion], centre, into=memory)
             screen.see(some, limits, slack, first=first)
-        found = screen.candidates()
-        assert np.array_equal(found.counts, expected.counts)
-        assert np.array_equal(found.rows, expected.rows)
-        assert np.allclose(found.lower, expected.lower, rtol=1e-12)
-        assert np.array_equal(found.full, expected.full)
-    bounds_hold(packed, coded, truth, expected.rows, expected.counts, limits, k)
+        found = screen.likely(), screen.others(np.full(5, np.inf)), screen.others(reach)
+        for mine, theirs in zip(found, expected, strict=True):
+            assert np.array_equal(mine.counts, theirs.counts)
+            assert np.array_equal(mine.rows, theirs.rows)
+            assert np.array_equal(mine.full, theirs.full)
+    likely, others, _ = (np.split(found.rows, np.cumsum(found.counts)[:-1]) for found in expected)
+    assert max(map(len, likely)) <= k
+    bounds_hold(packed, coded, truth, list(map(np.union1d, likely, others)), limits, k)
+    kth = np.partition(truth, min(k, n) - 1, axis=1)[:, min(k, n) - 1]
+    for number, most in enumerate(np.minimum(np.minimum(reach, limits), kth)):
+        near = np.flatnonzero(truth[number] <= most)
+        assert set(near.tolist()) - set(likely[number].tolist()) <= set(others[number].tolist())
 
 
 def values(rows: Array, centre: Array, queries: Array, *, euclidean: bool) -> Array:
@@ -74,11 +81,11 @@ def values(rows: Array, centre: Array, queries: Array, *, euclidean: bool) -> Ar
 
 
 def bounds_hold(
-    packed: PackedRows, coded: CodedQueries, truth: Array, rows: Array, counts: Array, limits: Array, k: int
+    packed: PackedRows, coded: CodedQueries, truth: Array, rows: list[Array], limits: Array, k: int
 ) -> None:
     """No row of the k nearest within the limit is left out."""
     assert (coded.ratio < 1).all()
-    for number, found in enumerate(np.split(rows, np.cumsum(counts)[:-1])):
+    for number, found in enumerate(rows):
         mine = truth[number]
         kth = np.partition(mine, min(k, packed.count) - 1)[min(k, packed.count) - 1]
         wanted = np.flatnonzero(mine <= min(kth, limits[number]))
@@ -92,9 +99,50 @@ def test_no_room_is_told() -> None:
     for kernels in (compiled, plain):
         screen = kernels.RowScreen(coded, 3, euclidean=True, room=64)
         screen.see(packed, np.full(2, np.inf), np.zeros(2))
-        found = screen.candidates()
+        found = screen.likely()
         assert found.full.all()
+        assert screen.others(np.full(2, np.inf)).counts.tolist() == [0, 0]
         assert found.counts.tolist() == [0, 0]
+
+
+@given(st.integers(1, 6), st.integers(0, 6), st.integers(1, 40), st.integers(0, 2**32 - 1), st.integers(1, 5))
+def test_both_merge_alike(k: int, spare: int, pairs: int, seed: int, turns: int) -> None:
+    rng = np.random.default_rng(seed)
+    sides = [(np.full((9, k + spare), np.inf), np.full((9, k + spare), -1)) for _ in range(2)]
+    given_rows = rng.permutation(pairs * turns)
+    every, dropped = [], [np.full(9, np.inf), np.full(9, np.inf)]
+    for turn in range(turns):
+        rows = given_rows[turn * pairs : (turn + 1) * pairs]
+        query_of = np.sort(rng.integers(9, size=pairs))
+        distances = rng.integers(5, size=pairs).astype(float)
+        every.append(np.stack((query_of, distances, rows)))
+        for number, (kernels, side) in enumerate(zip((compiled, plain), sides, strict=True)):
+            some = kernels.merge_nearest(side, k, query_of, rows, distances)
+            dropped[number] = np.minimum(dropped[number], some)
+    for one, other in zip(*sides, strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(dropped[0], dropped[1])
+    told = np.concatenate(every, axis=1)
+    for query in range(9):
+        mine = told[1:, told[0] == query]
+        mine = mine[:, np.lexsort(mine[::-1])]
+        kth = mine[0, k - 1] if mine.shape[1] >= k else np.inf
+        kept = mine[:, mine[0] <= kth]
+        width = min(kept.shape[1], k + spare)
+        assert np.array_equal(sides[0][1][query, :width], kept[1, :width])
+        assert (sides[0][1][query, width:] == -1).all()
+        assert (dropped[0][query] == kth) == (kept.shape[1] > k + spare and kth < np.inf) or kth == np.inf
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_do_not_part_a_query(threads: int) -> None:
+    rng = np.random.default_rng(threads)
+    query_of, distances = np.sort(rng.integers(4, size=9000)), rng.integers(1000, size=9000).astype(float)
+    sides = [(np.full((5, 60), np.inf), np.full((5, 60), -1)) for _ in range(2)]
+    for kernels, side in zip((compiled, plain), sides, strict=True):
+        kernels.merge_nearest(side, 50, query_of, np.arange(9000), distances, threads=threads)
+    for one, other in zip(*sides, strict=True):
+        assert np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int8, np.uint8])
@@ -119,6 +167,10 @@ def test_what_does_not_fit_is_refused() -> None:
         compiled.RowScreen(code_queries(np.ones((2, 12))), 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
     with pytest.raises(ValueError, match="do not fit"):
         compiled.pack_rows(rows, np.zeros(8, np.float32), into=PackedRows.empty(9, 16))
+    nearest = np.zeros((2, 3)), np.zeros((2, 3), np.int64)
+    for query, k in ((2, 1), (0, 4)):
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.merge_nearest(nearest, k, np.array([query]), np.array([0]), np.array([0.0]))
     for bad in (-1, 10):
         with pytest.raises(ValueError, match="do not fit"):
             compiled.pair_distances(rows, rows, np.array([bad]), np.array([0]), metric="l2")

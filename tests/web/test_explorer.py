@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image, ImageDraw
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from visual_search import exact_neighbors
 from visual_search.indexing.index_table import VectorIndex
@@ -172,3 +172,15 @@ def test_a_picture_whose_file_is_gone_leaves_a_box_with_words(visit: Visited, ad
     page.route("**/search/picture?*", lambda route: route.fulfill(status=404, body="{}"))
     page.goto(f"{address}/search?item=%3Cb%3E3%27s.png")
     page.wait_for_function("document.querySelector('.tile.query .empty')?.innerText === 'picture cannot be shown'")
+
+
+def test_a_picture_is_searched_by_without_scripts(browser: Browser, address: str, tmp_path: Path) -> None:
+    drawn(9).save(tmp_path / "nine.png")
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{address}/search?k=3&hide=1")
+        page.set_input_files("#picture", tmp_path / "nine.png")
+        page.get_by_role("button", name="Search by it").click()
+        page.wait_for_url("**/search?upload=*&k=3&hide=1")
+        assert page.locator("ol.hits li").count() == 3
+        assert page.locator("ol.hits bdi").first.inner_text() == "<b>9's.png"

@@ -108,6 +108,7 @@ class TestTwoJudges:
         place = tmp_path / "judgements.db"
         site = judging_site(pool, place)
         context = browser.new_context(viewport={"width": 1440, "height": 900})
+        context.set_default_timeout(90_000)  # a machine that does other work may stand still for a while
         judges = [Judge(context.new_page(), name) for name in ("ann", "bo")]
         seen = [watch(judge.page, site.address) for judge in judges]
         for judge in judges:

@@ -113,6 +113,31 @@ class TestOnePair:
         page.locator('.judging[data-state="saved"]').wait_for(state="attached")
         assert page.locator('[data-part="count"]').inner_text() == "0"
 
+    def test_what_was_not_sent_when_the_window_was_closed_is_sent_by_the_next(
+        self, visit: Visited, judged: Any
+    ) -> None:
+        page = opened(visit, judged, "judge", "jon").page
+        first = page.locator(".judging").get_attribute("data-ready")
+        context = page.context
+        context.set_offline(True)
+        page.keyboard.press("2")
+        page.locator(f'.judging[data-ready]:not([data-ready="{first}"])').wait_for(state="attached")
+        page.keyboard.press("u")
+        page.locator(f'.judging[data-ready="{first}"]').wait_for(state="attached")
+        page.keyboard.press("0")
+        page.locator('.judging[data-state="away"][data-waiting="3"]').wait_for(state="attached")
+        assert page.locator('.step[data-state="saved"]').count() == 0
+        page.close()
+        context.set_offline(False)
+        other = context.new_page()
+        other.goto(f"{judged.address}/judge?judge=jon")
+        other.locator('.judging[data-state="saved"][data-waiting="0"][data-ready]').wait_for(state="attached")
+        assert other.locator(".judging").get_attribute("data-ready") != first
+        assert other.locator('[data-part="count"]').inner_text() == "1"
+        other.reload()
+        assert other.locator(".step .what").all_inner_texts() == ["not relevant"]
+        assert other.locator('[data-part="count"]').inner_text() == "1"
+
     def test_keys_rest_while_one_writes_and_when_switched_off(self, visit: Visited, judged: Any) -> None:
         page = opened(visit, judged, "judge", "hal").page
         ready = page.locator(".judging").get_attribute("data-ready")

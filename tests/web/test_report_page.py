@@ -19,7 +19,8 @@ from visual_search.leaks.impact import leak_impact
 from visual_search.reports.contact_sheet import write_contact_sheet
 from visual_search.reports.directions_section import directions_section
 from visual_search.reports.leaks_page import write_leaks_page
-from visual_search.reports.page import Section, write_report
+from visual_search.reports.page import write_report
+from visual_search.reports.page_section import Section
 from visual_search.testing.textures import texture
 from visual_search.workflows.leaks import check_leaks
 
@@ -216,7 +217,7 @@ class TestLayout:
                 return [panel.clientWidth + 17 - box.clientWidth, box.scrollWidth + 1 - table.offsetWidth];
             })"""
         )
-        assert len(boxes) == 6
+        assert len(boxes) == 7
         assert min(slack for pair in boxes for slack in pair) >= 0
 
     def test_ids_wrap_where_their_parts_meet(

@@ -111,6 +111,7 @@ class Catalogue:
         self._notes = NotesFile(self.folder)
         self._refreshing = threading.Lock()
         self._looked = 0.0
+        self._entries: tuple[str, list[Entry]] | None = None
         self._waiting = 0  # files still to be read by a refresh that is under way
 
     @property
@@ -150,14 +151,14 @@ class Catalogue:
         gone = [key for key in known if key not in there]
         changed = [(key, one) for key, one in there.items() if known.get(key) != one.identity]
         if gone:
-            self._database.writing(lambda connection: _forget(connection, gone))
+            self._database.changing(lambda connection: _forget(connection, gone))
         read = 0
         for key, one in changed:
             self._waiting = len(changed) - read
             if until is not None and read and time.monotonic() > until:
                 break
             made = scanned(one.path)
-            self._database.writing(lambda connection, k=key, f=one, m=made: _take(connection, k, f, m))  # type: ignore[misc]
+            self._database.changing(lambda connection, k=key, f=one, m=made: _take(connection, k, f, m))  # type: ignore[misc]
             read += 1
         self._waiting = len(changed) - read
         return Refreshed(read, len(gone), self._waiting)
@@ -171,7 +172,10 @@ class Catalogue:
 
     def entries(self) -> list[Entry]:
         """Every result, in the order of files; those that cannot be read with the reason."""
-        return self._database.reading(_entries)
+        mark = self._database.mark()
+        if self._entries is None or self._entries[0] != mark:
+            self._entries = (mark, self._database.reading(_entries))
+        return list(self._entries[1])
 
     def entry(self, key: str) -> Entry:
         """One result.
@@ -247,7 +251,7 @@ class Catalogue:
             notes = self._notes.read()
         except FileFormatError:
             notes = Notes()  # told by notes_problem
-        self._database.writing(lambda connection: _take_notes(connection, notes, identity))
+        self._database.changing(lambda connection: _take_notes(connection, notes, identity))
 
 
 def _place_in(folder: Path, *, shared: bool) -> Path | None:

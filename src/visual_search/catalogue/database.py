@@ -73,6 +73,22 @@ class Database:
 
         return self._held(whole)
 
+    def changing(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        """As :meth:`writing`, for what changes results or notes; the mark tells readers that something is new."""
+
+        def marked(connection: sqlite3.Connection) -> Found:
+            connection.execute("INSERT OR REPLACE INTO state VALUES ('mark', hex(randomblob(16)))")
+            return work(connection)
+
+        return self.writing(marked)
+
+    def mark(self) -> str:
+        """What differs from before whenever results or notes changed, whoever changed them."""
+        row = self.reading(
+            lambda connection: connection.execute("SELECT value FROM state WHERE name = 'mark'").fetchone()
+        )
+        return f"{self.rebuilt} {'' if row is None else row[0]}"
+
     def _held(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         try:
             return work(self._connection())

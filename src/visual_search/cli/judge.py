@@ -16,6 +16,8 @@ TASKS = {
     "pool": "judge_pool",
     "serve": "judge_serve",
     "status": "judge_status",
+    "export": "judge_export",
+    "import": "judge_import",
     "agreement": "judge_agreement",
 }
 

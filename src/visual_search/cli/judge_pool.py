@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--known", metavar="FILE", help="right answers for --near; else the store's judgements")
     parser.add_argument("--grow", metavar="POOL", help="take up this pool and tell what the rankings add to it")
     parser.add_argument("--store", metavar="PLACE", help="put the pool into this SQLite file or PostgreSQL URL")
+    parser.add_argument(
+        "--suggest",
+        metavar="FILE",
+        help="right answers that the page shows each judge after his own; never counted",
+    )
     _add_task(parser)
     add_json(parser)
 
@@ -80,7 +85,14 @@ def run(arguments: argparse.Namespace) -> int:
         known=arguments.known,
         task=_asked(arguments),
     )
-    made = make_pool(arguments.rankings, arguments.out, request=request, grow=arguments.grow, store=arguments.store)
+    made = make_pool(
+        arguments.rankings,
+        arguments.out,
+        request=request,
+        grow=arguments.grow,
+        store=arguments.store,
+        suggest_from=arguments.suggest,
+    )
     if arguments.json:
         print_json(made.as_json())
         return 0

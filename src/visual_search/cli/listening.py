@@ -52,7 +52,7 @@ def check_served(extra: str = "web", *more: str) -> None:
     """Refuse where what serves pages is not installed, with the extra that brings it."""
     from importlib.util import find_spec
 
-    lacking = [name for name in ("fastapi", "multipart", "uvicorn", *more) if find_spec(name) is None]
+    lacking = [name for name in ("fastapi", "python_multipart", "uvicorn", *more) if find_spec(name) is None]
     if lacking:
         raise MissingDependencyError(f"serve: needs {', '.join(lacking)}: pip install 'visual-search[{extra}]'")
 

@@ -63,7 +63,7 @@ def extreme_quotients(query: Int64Array, tops: FloatArray, bottoms: FloatArray) 
     r"""Extremes of a quotient of sums when each query may choose one of several (numerator, denominator).
 
     For a trial value t each query takes what makes ``top - t * bottom`` largest; the quotient of what was taken is the
-    next trial, until none is better [1]_.
+    next trial, until none is better.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def extreme_quotients(query: Int64Array, tops: FloatArray, bottoms: FloatArray) 
 
     References
     ----------
-    .. [1] W. Dinkelbach, On nonlinear fractional programming, Management Science 13(7), 1967.
+    W. Dinkelbach, On nonlinear fractional programming, Management Science 13(7), 1967.
 
     Examples
     --------

@@ -85,7 +85,8 @@ def unjudged_bounds(
         Which unjudged items may be relevant: all of the gallery, or those of the query's list only, all others being
         taken for not relevant. The gallery is the ranking's vocabulary; a run file knows the items that it lists.
     grades : iterable of float, optional
-        Grades above 0 that an unjudged item may have; where left out those of the relevance, or 1.
+        Grades above 0 that an unjudged item may have; where left out those of the relevance, or 1. With these, grades
+        between them change no bound; only a higher one would.
     ties : {"expected", "listed", "id_desc", "id_asc"}, optional
 
     Returns
@@ -127,12 +128,13 @@ def unjudged_bounds(
     chosen = chosen_measures(measures)
     allowed = _allowed(grades, relevance)
     made: dict[Measure, UnjudgedBounds] = {}
+    joined: dict[TieRule, OpenLists] = {}
     for measure in chosen:
         own = measure.tie_rule(rule)
         kind = completion_kind(measure)
         reason = kind.reason or ("" if own not in ("best", "worst") else f"ties={own} is a bound of its own")
         if not reason:
-            lists = OpenLists(ranking, relevance, own)
+            lists = joined[own] = joined.get(own) or OpenLists(ranking, relevance, own)
             reason = _too_many(lists, measure) if kind.every_number else ""
         if reason:
             empty = np.full(len(relevance), np.nan)

@@ -21,6 +21,9 @@ __all__ = [
 ]
 
 
+_BEGINS = 64
+
+
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside ``path``; on success it takes the place of ``path``, else it goes away.
@@ -40,7 +43,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 def temporary_beside(target: Path) -> Iterator[Path]:
     """Give a temporary path beside ``target``; what is still there at the end goes away."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    # A file system takes names of 255 bytes, and the target's own may be as long; 64 tell whose it is.
+    begins = os.fsencode(target.name)[:_BEGINS].decode("utf-8", "ignore")
+    temporary = target.with_name(f".{begins}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
     finally:

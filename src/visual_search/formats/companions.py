@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 from visual_search.formats.atomic import flush_file, fsync_folder, temporary_beside
 from visual_search.formats.fingerprint import fingerprint_file
 
-__all__ = ["remove_companions", "write_companion"]
+__all__ = ["LONGEST_NAME", "remove_companions", "write_companion"]
 
+LONGEST_NAME = 255  # bytes that every usual file system takes
 _ENDINGS = {
     "ranking": "parquet",
     "queries": "parquet",
@@ -18,6 +20,7 @@ _ENDINGS = {
     "pairs": "parquet",
     "pictures": "parquet",
 }
+_LONGEST_STEM = LONGEST_NAME - max(len(f".{kind}.0123456789ab.{end}") for kind, end in _ENDINGS.items())
 
 
 def write_companion(record: Path, kind: str, write: Callable[[Path], object]) -> tuple[str, str]:
@@ -38,12 +41,13 @@ def write_companion(record: Path, kind: str, write: Callable[[Path], object]) ->
     checksum : str
         Its SHA-256, as :func:`fingerprint_file` gives it; the name has the first 12 digits.
     """
-    with temporary_beside(record.with_name(f"{record.stem}.{kind}")) as temporary:
+    stem = _stem(record)
+    with temporary_beside(record.with_name(f"{stem}.{kind}")) as temporary:
         write(temporary)
         flush_file(temporary)
         checksum = fingerprint_file(temporary)
         digits = checksum.removeprefix("sha256:")[:12]
-        target = record.with_name(f"{record.stem}.{kind}.{digits}.{_ENDINGS[kind]}")
+        target = record.with_name(f"{stem}.{kind}.{digits}.{_ENDINGS[kind]}")
         temporary.replace(target)
     fsync_folder(record.parent)
     return target.name, checksum
@@ -55,7 +59,17 @@ def remove_companions(record: Path, names: Iterable[str]) -> None:
     Names of earlier versions, without digits (``results.ranking.parquet``), are ours too.
     """
     kinds = "|".join(rf"{kind}(\.[0-9a-f]{{12}})?\.{ending}" for kind, ending in _ENDINGS.items())
-    ours = re.compile(rf"{re.escape(record.stem)}\.({kinds})")
+    ours = re.compile(rf"{re.escape(_stem(record))}\.({kinds})")
     for name in names:
         if ours.fullmatch(name):
             record.with_name(name).unlink(missing_ok=True)
+
+
+def _stem(record: Path) -> str:
+    """What the names of a record's companions begin with: its own stem, a long one cut and told apart by a digest."""
+    whole = record.stem.encode("utf-8", "surrogateescape")
+    if len(whole) <= _LONGEST_STEM:
+        return record.stem
+    digits = hashlib.sha256(whole).hexdigest()[:12]
+    begins = whole[: _LONGEST_STEM - len(digits) - 1].decode("utf-8", "ignore")
+    return f"{begins}~{digits}"

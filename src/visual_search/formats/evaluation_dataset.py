@@ -6,9 +6,10 @@
 
 Beyond that, all optional: ``ground_truth`` with grades, as ``{"img_001": 2, "img_002": 1}`` or, where ids are
 integers, as ``[{"id": 7, "grade": 2}, 8]`` (an id alone has grade 1); per query ``group`` (queries of one group are
-not independent: one person, one scene), ``category``, ``ignored`` (items that count neither way); for the whole
-``name``, ``pseudo`` (how a machine made the truth) and ``complete`` (whether what is not listed is not relevant, true
-unless said or pseudo; if false it is unjudged). Other keys are kept, and warned of.
+not independent: one person, one scene), ``category``, ``ignored`` (items that count neither way), ``text`` (the
+query's words); for the whole ``name``, ``pseudo`` (how a machine made the truth), ``judged`` (how people's grades
+became one) and ``complete`` (whether what is not listed is not relevant, true unless said or pseudo; if false it is
+unjudged). Other keys are kept, and warned of.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from visual_search.formats.strict_json import read_json
 
 __all__ = ["DatasetContent", "content_as_json", "parse_dataset", "read_dataset", "write_dataset"]
 
-KEYS = ("name", "complete", "pseudo", "queries")
+KEYS = ("name", "complete", "pseudo", "judged", "queries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class DatasetContent:
     complete: bool | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    judged: Mapping[str, Any] | None = None
 
 
 def read_dataset(path: str | os.PathLike[str]) -> DatasetContent:
@@ -88,6 +90,9 @@ def parse_dataset(value: Any, *, subject: str = "dataset", repeated: Sequence[st
         problems.add(f"pseudo is {shown(pseudo)}; it must be an object that tells how the truth was made")
     elif pseudo is not None and not _are_ids(cut := pseudo.get("cut_at_k", [])):
         problems.add(f"pseudo.cut_at_k is {shown(cut)}; it must be a list of query ids")
+    judged = whole.get("judged")
+    if judged is not None and not isinstance(judged, Mapping):
+        problems.add(f"judged is {shown(judged)}; it must be an object that tells how people's grades became one")
     complete = whole.get("complete")
     if complete is not None and not isinstance(complete, bool):
         problems.add(f"complete is {shown(complete)}; it must be true or false")
@@ -95,7 +100,7 @@ def parse_dataset(value: Any, *, subject: str = "dataset", repeated: Sequence[st
     problems.raise_if_any(DatasetError)
     warnings = (*unknown_keys_words([("the dataset", extra)], KEYS), *reader.warnings())
     queries = tuple(query for query in read if query is not None)
-    return DatasetContent(queries, name, pseudo, complete, extra, warnings)
+    return DatasetContent(queries, name, pseudo, complete, extra, warnings, judged)
 
 
 def content_as_json(content: DatasetContent) -> dict[str, Any]:
@@ -105,6 +110,8 @@ def content_as_json(content: DatasetContent) -> dict[str, Any]:
         value["complete"] = content.complete
     if content.pseudo is not None:
         value["pseudo"] = dict(content.pseudo)
+    if content.judged is not None:
+        value["judged"] = dict(content.judged)
     value |= content.extra
     value["queries"] = [query_as_json(query) for query in content.queries]
     return value

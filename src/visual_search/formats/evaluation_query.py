@@ -21,7 +21,7 @@ from visual_search.ids import Id
 
 __all__ = ["EvaluationQuery", "QueryReader", "near_key", "query_as_json"]
 
-KEYS = ("query_id", "image_path", "ground_truth", "group", "category", "ignored")
+KEYS = ("query_id", "image_path", "text", "ground_truth", "group", "category", "ignored")
 RELEVANT_FROM = 1.0
 
 
@@ -44,6 +44,8 @@ class EvaluationQuery:
         Items taken out of the ranking and out of R.
     extra : dict
         Keys this format does not know, kept for the way back.
+    text : str or None
+        The query's words, where it is one of words, or beside its image.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class EvaluationQuery:
     category: str | None = None
     ignored: tuple[Id, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    text: str | None = None
 
     @property
     def ground_truth(self) -> list[Id]:
@@ -70,6 +73,8 @@ def query_as_json(query: EvaluationQuery) -> dict[str, Any]:
     value: dict[str, Any] = {"query_id": query.query_id}
     if query.image_path is not None:
         value["image_path"] = query.image_path
+    if query.text is not None:
+        value["text"] = query.text
     value["ground_truth"] = _truth_as_json(query.judgements)
     for key in ("group", "category"):
         if getattr(query, key) is not None:
@@ -121,6 +126,7 @@ class QueryReader:
         judgements = self._judgements(value, where)
         ignored = self._ignored(value, where, judgements)
         image_path = optional_text(value, "image_path", where, self._problems)
+        text = optional_text(value, "text", where, self._problems)
         group = optional_text(value, "group", where, self._problems)
         category = optional_text(value, "category", where, self._problems)
         extra = unknown_keys(value, KEYS, where, self._problems)
@@ -128,7 +134,7 @@ class QueryReader:
             self._unknown.append((where, extra))
         if query_id is None:
             return None
-        return EvaluationQuery(query_id, judgements, image_path, group, category, ignored, extra)
+        return EvaluationQuery(query_id, judgements, image_path, group, category, ignored, extra, text)
 
     def check_together(self) -> None:
         """Note a mix of string and integer ids, which would never meet."""

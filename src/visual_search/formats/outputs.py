@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from visual_search.errors import InputError, Problems
 
-__all__ = ["refuse_overwriting"]
+__all__ = ["check_output_file", "refuse_overwriting"]
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -45,6 +45,44 @@ def refuse_overwriting(written: Mapping[str, AnyPath | None], read: Iterable[Any
             if _same(path, outputs[other]):
                 problems.add(f"{name} and {other} are both {os.fspath(path)}; give two names")
     problems.raise_if_any(InputError)
+
+
+def check_output_file(path: AnyPath, name: str) -> Path:
+    """Where a file is really written: a link is followed, so that it stays a link to what is new.
+
+    Parameters
+    ----------
+    path : path
+    name : str
+        Option or argument, for the error.
+
+    Raises
+    ------
+    InputError
+        A folder, a device, a pipe or a socket, which a file would take the place of; or a link that leads nowhere or
+        round in a circle.
+
+    Examples
+    --------
+    >>> check_output_file("/tmp", "--out")
+    Traceback (most recent call last):
+    ...
+    visual_search.errors.InputError: --out: /tmp is a folder; give a file
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{name}: {os.fspath(path)} is a folder; give a file")
+    if target.is_symlink():
+        try:
+            target = target.resolve(strict=True)
+        except (OSError, RuntimeError) as problem:
+            raise InputError(f"{name}: {os.fspath(path)} is a link that leads to no file; give a file") from problem
+    if os.path.lexists(target) and not target.is_file():
+        raise InputError(
+            f"{name}: {os.fspath(path)} is a device, pipe or socket, which a file would take the place of; give the "
+            "name of a file"
+        )
+    return target
 
 
 def _same(first: AnyPath, second: AnyPath) -> bool:

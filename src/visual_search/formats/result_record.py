@@ -11,7 +11,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from visual_search.errors import InputError, Problems, first_few
-from visual_search.formats.result_extensions import check_extensions, is_value
+from visual_search.formats.json_shapes import is_value
+from visual_search.formats.result_extensions import check_extensions
 
 __all__ = [
     "FORMAT",

@@ -14,8 +14,9 @@ from visual_search.ids import Id
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-__all__ = ["STATES", "queries_table", "ranking_table", "read_table", "write_table"]
+__all__ = ["STATES", "check_columns", "queries_table", "ranking_table", "read_table", "write_table"]
 
 STATES = ("relevant", "not_relevant", "unjudged", "ignored")
 _FILLED = {"query", "item", "position", "score", "state", "num_relevant"}
@@ -147,13 +148,18 @@ def write_table(path: Path, table: pa.Table) -> None:
     """Write Parquet, in groups of rows small enough that one query's rows are read without the rest."""
     import pyarrow.parquet as pq
 
-    pq.write_table(table, path, compression="zstd", row_group_size=1 << 15)
+    pq.write_table(table, path, compression="zstd", row_group_size=1 << 13)
 
 
 def read_table(
-    path: Path, kind: str, *, queries: Iterable[Id] | None = None, columns: Sequence[str] | None = None
+    path: Path,
+    kind: str,
+    *,
+    queries: Iterable[Id] | None = None,
+    rows: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
 ) -> pa.Table:
-    """Read Parquet, all of it, or the rows of some queries, or some columns.
+    """Read Parquet, all of it, or the rows of some queries, or those for which an expression holds, or some columns.
 
     Raises
     ------
@@ -166,8 +172,8 @@ def read_table(
 
     try:
         schema = pq.read_schema(path)
-        _check_schema(schema, kind, path.name)
-        chosen = None
+        check_columns(schema, kind, path.name)
+        chosen = rows
         if queries is not None:
             chosen = pc.field("query").isin(pa.array(list(queries), type=schema.field("query").type))
         if absent := [name for name in columns or () if name not in schema.names]:
@@ -189,7 +195,14 @@ def read_table(
     return table
 
 
-def _check_schema(schema: pa.Schema, kind: str, subject: str) -> None:
+def check_columns(schema: pa.Schema, kind: str, subject: str) -> None:
+    """Refuse a file without the columns and types of the ``kind``, ranking or queries.
+
+    Raises
+    ------
+    FileFormatError
+        All that is wrong, at once.
+    """
     problems = Problems(subject)
     ids, floats = {"string", "large_string", "int64"}, {"double"}
     if kind == "ranking":

@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, Any
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 from visual_search.formats.atomic import write_text
-from visual_search.formats.companions import remove_companions, write_companion
+from visual_search.formats.companions import LONGEST_NAME, remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.image_places import checked_places, read_places, write_places
 from visual_search.formats.plain_json import check_regular, read_plain_json
+from visual_search.formats.ranking_heads import RankingHeads, read_heads
 from visual_search.formats.ranking_rows import RankingRows
 from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
 from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
@@ -100,6 +101,16 @@ class StoredResult:
             No ranking file is named, it is gone, it is not the one this record was written with, or it is damaged.
         """
         return read_table(self._checked("ranking"), "ranking", queries=queries)
+
+    def heads(self, shown: int) -> RankingHeads:
+        """The first ``shown`` items of every list, and the first relevant one behind them.
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        """
+        return read_heads(self._checked("ranking"), shown)
 
     def ranking_rows(self) -> RankingRows:
         """The same rows for one query at a time, without reading the rest of the file.
@@ -276,10 +287,15 @@ def check_result_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, or a file
-        that is there and is no result.
+        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, a name
+        that is too long, or a file that is there and is no result.
     """
     target = Path(path)
+    if (size := len(os.fsencode(target.name))) > LONGEST_NAME:
+        raise InputError(
+            f"output: a name of {size} bytes, {target.name[:40]!r}...; file systems take {LONGEST_NAME}: give a "
+            "shorter one"
+        )
     if target.is_dir():
         raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
     if target.suffix != ".json":

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from visual_search.ground_truth.certificate import DOUBLE, SINGLE, exact_limit
 from visual_search.ground_truth.gallery_blocks import Block
-from visual_search.ground_truth.nearest_so_far import NearestSoFar, Pairs
+from visual_search.ground_truth.nearest_so_far import NearestSoFar
 from visual_search.ground_truth.plain_screen import PlainScreen, evaluate
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import check_block
@@ -25,7 +25,6 @@ from visual_search.kernels.int8_codes import Candidates, PackedRows, code_querie
 __all__ = ["FastScreen", "pack_block"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -108,10 +107,12 @@ class FastScreen:
                 return
             bounds.reach(row_norm)
             screen.see(packed, bounds.limits(nearest.kth[chosen]), bounds.slack, first=first)
-        found = screen.candidates()
-        self._decide(found, bounds, block, queries, nearest, chosen)
-        if found.full.any():
-            self._plain.search(block, queries, nearest, chosen[found.full])
+        likely = screen.likely()
+        self._evaluate(likely, block, queries, nearest, chosen)
+        others = screen.others(bounds.limits(nearest.kth[chosen]))
+        self._evaluate(others, block, queries, nearest, chosen)
+        if likely.full.any():
+            self._plain.search(block, queries, nearest, chosen[likely.full])
 
     def _packed(self, block: Block) -> Iterator[tuple[int, PackedRows]]:
         """Portions of a block and where they begin; each is good until the next is asked for."""
@@ -127,49 +128,12 @@ class FastScreen:
             into = self._memory.beginning(min(step, count - first))
             yield first, pack_block(self._space, block, threads=self._threads, first=first, into=into)
 
-    def _decide(
-        self,
-        found: Candidates,
-        bounds: _Bounds,
-        block: Block,
-        queries: AnyArray,
-        nearest: NearestSoFar,
-        chosen: Int64Array,
+    def _evaluate(
+        self, found: Candidates, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array
     ) -> None:
-        """Evaluate the likeliest, then what their k-th distance leaves."""
-        local = np.repeat(np.arange(len(chosen)), found.counts)
-        place = np.arange(len(local)) - np.repeat(np.cumsum(found.counts) - found.counts, found.counts)
-        first = place < nearest.k
-        likely = self._evaluated(first, local, found, block, queries, nearest, chosen)
-        kth = nearest.kth[chosen]
-        enough = found.counts >= nearest.k
-        at = np.cumsum(np.minimum(found.counts, nearest.k))[enough] - nearest.k
-        if len(at):
-            worst = np.maximum.reduceat(likely.distances, np.stack((at, at + nearest.k), axis=1).ravel()[:-1])[::2]
-            kth = kth.copy()
-            kth[enough] = np.minimum(kth[enough], worst)
-        left = ~first & (found.lower <= bounds.limits(kth)[local])
-        rest = self._evaluated(left, local, found, block, queries, nearest, chosen)
-        near = [pairs.distances <= kth[np.searchsorted(chosen, pairs.query_of)] for pairs in (likely, rest)]
-        query_of, rows, distances = (
-            np.concatenate([getattr(pairs, name)[kept] for pairs, kept in zip((likely, rest), near, strict=True)])
-            for name in ("query_of", "rows", "distances")
-        )
-        order = np.argsort(query_of, kind="stable")
-        nearest.add(Pairs(query_of[order], rows[order], distances[order]))
-
-    def _evaluated(
-        self,
-        which: BoolArray,
-        local: Int64Array,
-        found: Candidates,
-        block: Block,
-        queries: AnyArray,
-        nearest: NearestSoFar,
-        chosen: Int64Array,
-    ) -> Pairs:
-        numbers = chosen[local[which]]
-        return evaluate(self._space, block, queries, nearest, numbers, found.rows[which], threads=self._threads)
+        numbers = np.repeat(chosen, found.counts)
+        pairs = evaluate(self._space, block, queries, nearest, numbers, found.rows, threads=self._threads)
+        nearest.add(pairs, threads=self._threads)
 
 
 class _Bounds:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.ground_truth.exact_answers import ExactAnswers
+from visual_search.kernels.dispatch import kernels
 
 __all__ = ["NearestSoFar", "Pairs", "Proposal"]
 
@@ -78,27 +79,11 @@ class NearestSoFar:
 
     def propose(self, pairs: Pairs) -> Proposal:
         """What the queries named in the pairs would have; nothing is changed."""
-        queries, begins, counts = np.unique(pairs.query_of, return_index=True, return_counts=True)
-        width = self.distances.shape[1]
-        known = int((self.rows[queries] >= 0).sum(axis=1).max(initial=0))
-        filled = known + int(counts.max(initial=0))
-        wide = max(filled, width)
-        distances = np.full((len(queries), wide), np.inf)
-        rows = np.full((len(queries), wide), -1, dtype=np.int64)
-        distances[:, :known], rows[:, :known] = self.distances[queries, :known], self.rows[queries, :known]
-        local = np.repeat(np.arange(len(queries)), counts)
-        place = known + np.arange(len(pairs.query_of)) - np.repeat(begins, counts)
-        distances[local, place], rows[local, place] = pairs.distances, pairs.rows
-        order = _order(distances[:, :filled], rows[:, :filled])
-        distances[:, :filled] = np.take_along_axis(distances[:, :filled], order, axis=1)
-        rows[:, :filled] = np.take_along_axis(rows[:, :filled], order, axis=1)
-        dropped = self.dropped[queries]
-        if wide > width:
-            dropped = np.minimum(dropped, distances[:, width])
-        distances, rows = distances[:, :width], rows[:, :width]
-        further = distances > distances[:, [self.k - 1]]
-        distances[further], rows[further] = np.inf, -1
-        return Proposal(queries, distances, rows, dropped)
+        queries = np.unique(pairs.query_of)
+        distances, rows = self.distances[queries], self.rows[queries]
+        local = np.searchsorted(queries, pairs.query_of)
+        dropped = kernels().merge_nearest((distances, rows), self.k, local, pairs.rows, pairs.distances)
+        return Proposal(queries, distances, rows, np.minimum(self.dropped[queries], dropped))
 
     def accept(self, proposal: Proposal, which: BoolArray | None = None) -> None:
         """Make a proposal true, for all its queries or those chosen."""
@@ -108,10 +93,13 @@ class NearestSoFar:
         self.rows[queries] = proposal.rows[chosen]
         self.dropped[queries] = proposal.dropped[chosen]
 
-    def add(self, pairs: Pairs) -> None:
+    def add(self, pairs: Pairs, *, threads: int | None = None) -> None:
         """See more rows."""
-        if len(pairs.query_of):
-            self.accept(self.propose(pairs))
+        nearest = self.distances, self.rows
+        dropped = kernels().merge_nearest(
+            nearest, self.k, pairs.query_of, pairs.rows, pairs.distances, threads=threads
+        )
+        np.minimum(self.dropped, dropped, out=self.dropped)
 
     def answers(self, certified: BoolArray | None = None) -> ExactAnswers:
         """The answers, once all rows have been seen."""
@@ -126,14 +114,3 @@ class NearestSoFar:
             ties_capped=self.dropped == self.kth,
             evaluations=self.evaluations,
         )
-
-
-def _order(distances: FloatArray, rows: Int64Array) -> Int64Array:
-    """By distance and then row, each query for itself; the slower sort by both only where distances are equal."""
-    order = np.argsort(distances, axis=1)
-    sorted_distances = np.take_along_axis(distances, order, axis=1)
-    equal = (sorted_distances[:, 1:] == sorted_distances[:, :-1]) & (sorted_distances[:, 1:] < np.inf)
-    tied = np.flatnonzero(equal.any(axis=1))
-    if len(tied):
-        order[tied] = np.lexsort((rows[tied], distances[tied]), axis=1)
-    return order

@@ -17,7 +17,7 @@ __all__ = ["ScreenSpace", "Screened", "norms_above"]
 AnyArray: TypeAlias = npt.NDArray[Any]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-_SAMPLE = 1024
+_SAMPLE = 256
 _SMALLEST_SQUARE = 1e-280
 
 

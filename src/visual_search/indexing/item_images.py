@@ -20,6 +20,7 @@ __all__ = ["ItemImages", "attach_images", "images_of", "stamps_of"]
 
 _LEDGER = "ledger.jsonl"
 _STAMPS = "stamps.json"
+_NAMED = 1000  # files left out that go into a result by name
 
 
 class ItemImages:
@@ -56,8 +57,10 @@ class ItemImages:
         return {entry.id: str(entry.sha256) for entry in self.ledger.used}
 
     def counts(self) -> dict[str, Any]:
-        """How many files were used, changed and left out, and why."""
-        return self.ledger.as_json()
+        """How many files were used, changed and left out, and why; ``left_out_files`` names the first thousand."""
+        gone = self.ledger.left_out
+        named = [{"id": entry.id, "reason": entry.reason} for entry in gone[:_NAMED]]
+        return {**self.ledger.as_json(), **({"left_out_files": named} if named else {})}
 
 
 def attach_images(

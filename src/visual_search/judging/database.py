@@ -94,6 +94,12 @@ class Database:
         if not self.is_sqlite:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ALONE)))
 
+    def without_judges(self, connection: sa.Connection) -> None:
+        """Keep judges waiting until the transaction ends; for work on rows of many of them."""
+        self.alone(connection)
+        if not self.is_sqlite:
+            connection.execute(sa.text("LOCK TABLE judging_judge IN EXCLUSIVE MODE"))
+
     def close(self) -> None:
         """Close all connections."""
         self._durable.dispose()

@@ -102,9 +102,9 @@ def judge_intervals(
     the score over draws of J judges from the J there are, all queries kept; :math:`\theta_{-j}` the score without
     judge j. Draws see too little where a pair has two judges of many, leaving one out sees too little where there are
     two: the larger counts. Judges show only on pairs that two of them graded, a share p; they are taken to be alike
-    on the others. Both parts are joined as ends of independent parts are [1]_. :math:`\nu` are the degrees of freedom
-    of the whole by Satterthwaite, between J - 1 and those of the queries, since J judges tell little of how far judges
-    differ.
+    on the others. Both parts are joined as ends of independent parts are (Zou and Donner). :math:`\nu` are the degrees
+    of freedom of the whole by Satterthwaite, between J - 1 and those of the queries, since J judges tell little of how
+    far judges differ.
 
     Parameters
     ----------
@@ -135,8 +135,9 @@ def judge_intervals(
 
     References
     ----------
-    .. [1] G. Y. Zou, A. Donner, Construction of confidence limits about effect measures: a general approach,
-       Statistics in Medicine 27(10), 2008.
+    G. Y. Zou, A. Donner, Construction of confidence limits about effect measures: a general approach, Statistics in
+    Medicine 27(10), 2008. F. E. Satterthwaite, An approximate distribution of estimates of variance components,
+    Biometrics Bulletin 2(6), 1946.
 
     Examples
     --------

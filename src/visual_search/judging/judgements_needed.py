@@ -247,12 +247,12 @@ def chance_to_separate(
         t_{n+m-1} \frac{s}{\sqrt{n + m}}\right)
 
     The mean of all n + m groups is foreseen from n of them with both uncertainties, that of the true difference and
-    that of the groups to come [1]_; the usual formula for a sample size leaves the first out.
+    that of the groups to come; the usual formula for a sample size leaves the first out.
 
     References
     ----------
-    .. [1] D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Monitoring clinical trials: conditional or predictive
-       power?, Controlled Clinical Trials 7, 1986.
+    D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Monitoring clinical trials: conditional or predictive power?,
+    Controlled Clinical Trials 7, 1986.
 
     Examples
     --------

@@ -71,12 +71,13 @@ class PoolGrowth:
         ]
         for name, one in self.systems.items():
             shares = ", ".join(f"{share:.0%} of the first {k}" for k, share in one.judged_at.items())
-            lines.append(f"{name}: {one.new} new, {one.only} by it alone; judged before: {shares}")
+            before = f"; judged before: {shares}" if shares else ""
+            lines.append(f"{name}: {one.new:,} new, {one.only:,} by it alone{before}")
         return "\n".join(lines)
 
 
 def pool_growth(
-    old: Pool, new: Pool, judged: Collection[Pair], k_values: Sequence[int] = (1, 5, 10, 20)
+    old: Pool, new: Pool, judged: Collection[Pair] | None, k_values: Sequence[int] = (1, 5, 10, 20)
 ) -> PoolGrowth:
     """Tell what the systems of one pool add to another.
 
@@ -86,8 +87,8 @@ def pool_growth(
         What was pooled before.
     new : Pool
         Of the new rankings alone.
-    judged : collection of (query, item)
-        Pairs with a judgement.
+    judged : collection of (query, item) or None
+        Pairs with a judgement; None where that is not known, and no share is told.
     k_values : sequence of int
         From 1; those beyond a system's depth are left out.
 
@@ -115,7 +116,8 @@ def pool_growth(
     systems = {}
     for name, system in new.systems.items():
         own = [makers for makers in fresh.values() if name in makers]
-        shares = {k: _judged_share(new, name, k, judged) for k in k_values if k <= system.depth}
+        depths = [k for k in k_values if k <= system.depth and judged is not None]
+        shares = {k: _judged_share(new, name, k, judged or ()) for k in depths}
         systems[name] = SystemGrowth(len(own), sum(makers == {name} for makers in own), shares)
     return PoolGrowth(len(fresh), per_query, systems)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from visual_search.counted import counted
 from visual_search.evaluation.judged_only import evaluate_judged_only
 from visual_search.evaluation.measures.bpref import Bpref
 from visual_search.evaluation.measures.judged import Judged
@@ -40,7 +41,8 @@ class MeasureEffect:
     judged_only : float
         The measure on lists without the unjudged items.
     listed, gallery : UnjudgedBounds
-        Between which values it lies whatever the unjudged items of the lists, or of the whole gallery, are.
+        Between which values it lies whatever the unjudged items of the lists, or of the whole gallery, are; none of
+        them of a higher grade than any judge gave.
     """
 
     score: JudgedScore
@@ -72,7 +74,7 @@ class ScoreEffect:
     bpref : float
         Of judged items only; NaN where no query has a relevant item.
     notes : tuple of str
-        Of the scoring.
+        Of the scoring, and of what was adjudicated.
     """
 
     rule: Rule
@@ -139,16 +141,19 @@ def score_effect(
     longest = max(int(ranking.lengths.max(initial=0)), 1)
     depths = {one: one.depth if isinstance(one.depth, int) else longest for one in chosen}
     beside = {depth: Judged(k=depth) for depth in depths.values()}
-    plain = evaluate(ranking, truth, [*chosen, *beside.values(), Bpref()], ties=ties)
+    plain = evaluate(ranking, truth, [*chosen, Bpref()], ties=ties)
+    coverage = evaluate(ranking, truth, list(beside.values()), ties=ties)
     alone = evaluate_judged_only(ranking, truth, chosen, ties=ties)
-    listed = unjudged_bounds(ranking, truth, chosen, unjudged="listed", ties=ties)
-    gallery = unjudged_bounds(ranking, truth, chosen, unjudged="gallery", ties=ties)
+    given = np.unique(np.concatenate((table.scale, truth.grades)))
+    grades = given[given > 0].tolist() or None
+    listed = unjudged_bounds(ranking, truth, chosen, unjudged="listed", grades=grades, ties=ties)
+    gallery = unjudged_bounds(ranking, truth, chosen, unjudged="gallery", grades=grades, ties=ties)
     return ScoreEffect(
         used,
         tuple(
             MeasureEffect(
                 score,
-                plain[beside[depths[one]]].mean,
+                coverage[beside[depths[one]]].mean,
                 depths[one],
                 alone[one].mean,
                 listed[one],
@@ -157,5 +162,15 @@ def score_effect(
             for one, score in zip(chosen, scores, strict=True)
         ),
         plain[Bpref()].mean,
-        plain.notes,
+        (*_on_adjudication(table, used), *plain.notes),
+    )
+
+
+def _on_adjudication(table: JudgementTable, rule: Rule) -> tuple[str, ...]:
+    decided = int(table.adjudicated.sum())
+    if rule != "adjudicated" or not decided:
+        return ()
+    pairs = counted(decided, "pair was", "pairs were")
+    return (
+        f"{pairs} adjudicated; those grades are taken for the truth, also by the interval that knows the judges",
     )

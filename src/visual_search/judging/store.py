@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,11 +23,12 @@ from visual_search.judging.judging_rows import (
     write_record,
 )
 from visual_search.judging.pool import Pool, PoolQuery
-from visual_search.judging.pool_rows import PoolAdded, add_pool_rows, as_query
+from visual_search.judging.pool_rows import PoolAdded, as_query
 from visual_search.judging.priorities import Priorities
 from visual_search.judging.records import Judgement, Role, Verdict, judgement_columns
 from visual_search.judging.schema import id_text, sa
 from visual_search.judging.store_contents import PairContent, PairMemory, QueryPair, query_pairs, stored_pool
+from visual_search.judging.store_pools import add_pool_within, stored_task
 from visual_search.judging.store_progress import Progress, store_progress
 from visual_search.judging.task import JudgingTask
 
@@ -105,14 +104,14 @@ class JudgementStore:
     def task(self) -> JudgingTask:
         """What judges are asked; the default one before any pool was added."""
         with self.database.reading() as connection:
-            return _task(connection) or JudgingTask()
+            return stored_task(connection) or JudgingTask()
 
     @property
     def priorities(self) -> Priorities:
         """Orders pairs anew as judgements come in."""
         if self._priorities is None:
             with self.database.reading() as connection:
-                task = _task(connection)
+                task = stored_task(connection)
             if task is None:  # not to be remembered: another process may bring the first pool
                 return Priorities(JudgingTask())
             self._priorities = Priorities(task)
@@ -129,25 +128,15 @@ class JudgementStore:
             Another task; a query's text that is another; ids of another kind.
         """
         with self.database.writing() as connection:
-            self.database.alone(connection)
-            task = _task(connection)
-            if task is None:
-                row = {"name": "task", "value": json.dumps(pool.task.as_json())}
-                connection.execute(schema.settings.insert(), row)
-                task = pool.task
-            elif pool.task not in (task, JudgingTask()):
-                raise InputError(
-                    f"pool: its task is not the store's; they differ in {_differences(pool.task, task)}"
-                )
-            added, changed = add_pool_rows(connection, replace(pool, task=task))
-            Priorities(task).refresh_all(connection, changed)
+            self.database.without_judges(connection)
+            added = add_pool_within(connection, pool)
         self.memory.forget()
         return added
 
     def pool(self) -> Pool:
         """All that pools have brought, with the reasons that no judge may see."""
         with self.database.reading() as connection:
-            return stored_pool(connection, _task(connection) or JudgingTask())
+            return stored_pool(connection, stored_task(connection) or JudgingTask())
 
     def queries(self) -> list[PoolQuery]:
         """All queries, in the order in which they were added."""
@@ -344,14 +333,3 @@ class JudgementStore:
         """How much is done: in all, per judge, per query."""
         with self.database.reading() as connection:
             return store_progress(connection)
-
-
-def _task(connection: sa.Connection) -> JudgingTask | None:
-    chosen = sa.select(schema.settings.c.value).where(schema.settings.c.name == "task")
-    text = connection.execute(chosen).scalar()
-    return None if text is None else JudgingTask.from_json(json.loads(text), subject="the store's task")
-
-
-def _differences(one: JudgingTask, other: JudgingTask) -> str:
-    ours, theirs = one.as_json(), other.as_json()
-    return ", ".join(f"{name} ({ours[name]!r}, {theirs[name]!r})" for name in ours if ours[name] != theirs[name])

@@ -16,7 +16,7 @@ from visual_search.judging.records import Judgement
 from visual_search.judging.schema import id_text, id_value, sa
 from visual_search.judging.task import JudgingTask
 
-__all__ = ["PairContent", "PairMemory", "QueryPair", "query_pairs", "stored_pool"]
+__all__ = ["PairContent", "PairMemory", "QueryPair", "pair_rows", "query_pairs", "stored_pool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,16 @@ class PairMemory:
     def forget(self) -> None:
         """Look everything up again, since a pool came."""
         self._known.clear()
+
+
+def pair_rows(connection: sa.Connection) -> dict[Pair, tuple[int, int]]:
+    """All pairs by their ids, each with its number and its query's row."""
+    rows = connection.execute(
+        sa.select(_pair.id, _pair.query_id, _query.name.label("query"), _item.name.label("item"))
+        .join(schema.queries, _query.id == _pair.query_id)
+        .join(schema.items, _item.id == _pair.item_id)
+    )
+    return {(id_value(row.query), id_value(row.item)): (row.id, row.query_id) for row in rows}
 
 
 def query_pairs(connection: sa.Connection, query: Id, judge: str, *, depth: int | None) -> list[QueryPair]:

@@ -115,6 +115,17 @@ def pair_distances(
     last: int,
     distances: npt.NDArray[np.float64],
 ) -> None: ...
+def merge_nearest(
+    distances: npt.NDArray[np.float64],
+    rows: Int64Array,
+    dropped: npt.NDArray[np.float64],
+    k: int,
+    query_of: Int64Array,
+    new_rows: Int64Array,
+    new_distances: npt.NDArray[np.float64],
+    first: int,
+    last: int,
+) -> None: ...
 def pack_rows(
     rows: npt.NDArray[np.float32],
     centre: npt.NDArray[np.float32],
@@ -139,6 +150,7 @@ class RowScreen:
         euclidean: bool,
         growth: float,
         room: int,
+        processor: int,
         first: int,
         last: int,
     ) -> None: ...
@@ -148,9 +160,9 @@ class RowScreen:
         count: int,
         first: int,
         allowed: npt.NDArray[np.float64],
-        processor: int,
     ) -> None: ...
-    def candidates(self) -> tuple[npt.NDArray[Any], ...]: ...
+    def likely(self) -> tuple[npt.NDArray[Any], ...]: ...
+    def others(self, limits: npt.NDArray[np.float64]) -> tuple[Int64Array, Int64Array]: ...
 
 def count_labelled_codes(
     queries: npt.NDArray[np.uint64],

@@ -19,6 +19,8 @@ using Into = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using InMatrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
+using IntoMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 // An array that owns the vector's memory.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_dicts
-from visual_search.kernels.compiled_exact import RowScreen, pack_rows, pair_distances
+from visual_search.kernels.compiled_exact import RowScreen, merge_nearest, pack_rows, pair_distances
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     LABEL_RULES,
@@ -49,6 +49,7 @@ __all__ = [
     "count_ranks",
     "join_ids",
     "join_run",
+    "merge_nearest",
     "pack_rows",
     "pair_distances",
     "read_table",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ __all__ = [
     "RowScreen",
     "best_processor",
     "fast_screen",
+    "merge_nearest",
     "multiply_registers",
     "pack_rows",
     "pair_distances",
@@ -25,6 +27,7 @@ __all__ = [
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
+_Told = TypeVar("_Told")
 
 PROCESSORS = ("any", "avx2", "avx512vnni")
 
@@ -79,6 +82,28 @@ def pair_distances(
     return distances
 
 
+def merge_nearest(
+    nearest: tuple[FloatArray, Int64Array],
+    k: int,
+    query_of: Int64Array,
+    rows: Int64Array,
+    distances: FloatArray,
+    *,
+    threads: int | None = None,
+) -> FloatArray:
+    """Put pairs in their places; see `visual_search.kernels.plain_nearest.merge_nearest`."""
+    dropped = np.full(len(nearest[0]), np.inf)
+    count = max(min(threads or thread_count(), len(rows) // _LEAST_PAIRS), 1)
+    cuts = query_of[[len(query_of) * part // count for part in range(1, count)]]
+    ends = [0, *np.searchsorted(query_of, cuts).tolist(), len(query_of)]
+
+    def some(part: int) -> None:
+        _compiled.merge_nearest(*nearest, dropped, k, query_of, rows, distances, *ends[part : part + 2])
+
+    in_threads(some, count)
+    return dropped
+
+
 def pack_rows(
     rows: npt.NDArray[np.float32],
     centre: npt.NDArray[np.float32],
@@ -128,7 +153,7 @@ class RowScreen:
     ) -> None:
         facts = np.stack((queries.scale, queries.size, *queries.squares, queries.ratio), axis=1)
         count = max(min(threads or thread_count(), len(facts)), 1)
-        self._processor = best_processor() if processor is None else processor
+        self._full: npt.NDArray[np.bool_] = np.zeros(len(facts), dtype=np.bool_)
         self._ends = [len(facts) * part // count for part in range(count + 1)]
         self._parts = [
             _compiled.RowScreen(
@@ -138,6 +163,7 @@ class RowScreen:
                 euclidean,
                 growth(queries.dimension),
                 room or room_for(k),
+                best_processor() if processor is None else processor,
                 *span,
             )
             for span in pairwise(self._ends)
@@ -146,15 +172,22 @@ class RowScreen:
     def see(self, packed: PackedRows, limits: FloatArray, slack: FloatArray, *, first: int = 0) -> None:
         """More rows; see `visual_search.kernels.plain_int8.RowScreen.see`."""
         allowed = np.stack((limits, slack), axis=1)
+        self._of_parts(lambda part, mine: part.see(packed.arrays, packed.count, first, allowed[mine]))
 
-        def some(part: int) -> None:
-            mine = allowed[self._ends[part] : self._ends[part + 1]]
-            self._parts[part].see(packed.arrays, packed.count, first, mine, self._processor)
+    def likely(self) -> Candidates:
+        """Those with the least upper bounds; see `visual_search.kernels.plain_int8.RowScreen.likely`."""
+        found = self._of_parts(lambda part, _mine: part.likely())
+        counts, rows, full = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        self._full = full.view(np.bool_)
+        return Candidates(counts, rows, self._full)
 
-        in_threads(some, len(self._parts))
+    def others(self, limits: FloatArray) -> Candidates:
+        """The others within limits; see `visual_search.kernels.plain_int8.RowScreen.others`."""
+        found = self._of_parts(lambda part, mine: part.others(limits[mine]))
+        counts, rows = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return Candidates(counts, rows, self._full)
 
-    def candidates(self) -> Candidates:
-        """Of all rows that have been seen."""
-        found = [part.candidates() for part in self._parts]
-        counts, rows, lower, full = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Candidates(counts, rows, lower, full.view(np.bool_))
+    def _of_parts(self, ask: Callable[[_compiled.RowScreen, slice], _Told]) -> list[_Told]:
+        """What each part tells of its queries, each in a thread."""
+        spans = [slice(*span) for span in pairwise(self._ends)]
+        return in_threads(lambda number: ask(self._parts[number], spans[number]), len(self._parts))

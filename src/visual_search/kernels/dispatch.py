@@ -89,8 +89,12 @@ class RowScreen(Protocol):
         """More rows."""
         ...
 
-    def candidates(self) -> Candidates:
+    def likely(self) -> Candidates:
         """Of all rows that have been seen."""
+        ...
+
+    def others(self, limits: npt.NDArray[np.float64]) -> Candidates:
+        """The other rows within limits."""
         ...
 
 
@@ -170,6 +174,19 @@ class Kernels(Protocol):
         threads: int | None = None,
     ) -> npt.NDArray[np.float64]:
         """`visual_search.kernels.plain_pairs.pair_distances`."""
+        ...
+
+    def merge_nearest(
+        self,
+        nearest: tuple[npt.NDArray[np.float64], Int64Array],
+        k: int,
+        query_of: Int64Array,
+        rows: Int64Array,
+        distances: npt.NDArray[np.float64],
+        *,
+        threads: int | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """`visual_search.kernels.plain_nearest.merge_nearest`."""
         ...
 
     def pack_rows(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "nearest.hpp"
 #include "pack.hpp"
 #include "pairs.hpp"
 #include "peak.hpp"
@@ -87,38 +88,49 @@ class RowScreen {
     RowScreen(const RowScreen&) = delete;
     RowScreen& operator=(const RowScreen&) = delete;
 
-    void see(nb::tuple packed, std::size_t count, std::int64_t first, InMatrix<double> allowed, int processor_number) {
+    void see(nb::tuple packed, std::size_t count, std::int64_t first, InMatrix<double> allowed) {
         const PackedRows rows =
             packed_rows(nb::cast<Codes>(packed[0]), nb::cast<Floats>(packed[1]), nb::cast<Floats>(packed[2]),
                         nb::cast<Floats>(packed[3]), nb::cast<Floats>(packed[4]),
                         nb::cast<Into<std::int32_t>>(packed[5]), count, codes_.shape(1) / 4);
-        const bool sound = allowed.shape(0) == screens_.size() && allowed.shape(1) == 2 && processor_number >= 0 &&
-                           processor_number <= static_cast<int>(processor());
-        if (!sound) throw std::invalid_argument("packed rows and queries do not fit");
+        if (allowed.shape(0) != screens_.size() || allowed.shape(1) != 2) throw std::invalid_argument("packed rows and queries do not fit");
         const nb::gil_scoped_release unlocked;
         for (std::size_t q = 0; q < screens_.size(); ++q) screens_[q].allow(allowed(q, 0), allowed(q, 1));
-        screen_rows(rows, first, screens_, options_, static_cast<Processor>(processor_number));
+        screen_rows(rows, first, screens_, options_);
     }
 
-    // (how many each, rows, lower bounds, where there was no room).
-    nb::tuple candidates() {
+    // Of the rows that have been seen the k with the least upper bounds: (how many each, rows, where there was no room).
+    nb::tuple likely() {
         std::vector<std::int64_t> counts, found;
-        std::vector<double> lower;
         std::vector<std::uint8_t> full;
         {
             const nb::gil_scoped_release unlocked;
+            found.reserve(screens_.size() * options_.k);
             for (QueryScreen& screen : screens_) {
-                screen.finish();
-                counts.push_back(static_cast<std::int64_t>(screen.candidates().size()));
+                const std::size_t before = found.size();
+                screen.take_likely(found);
+                counts.push_back(static_cast<std::int64_t>(found.size() - before));
                 full.push_back(screen.full());
-                for (const Candidate& one : screen.candidates()) {
-                    found.push_back(one.row);
-                    lower.push_back(one.lower);
-                }
             }
         }
-        return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)), owned(std::move(lower)),
-                              owned(std::move(full)));
+        return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)), owned(std::move(full)));
+    }
+
+    // The others whose lower bounds reach a limit; after `likely`.
+    nb::tuple others(In<double> limits) const {
+        if (limits.size() != screens_.size()) throw std::invalid_argument("limits and queries do not fit");
+        std::vector<std::int64_t> counts, found;
+        {
+            const nb::gil_scoped_release unlocked;
+            for (std::size_t q = 0; q < screens_.size(); ++q) {
+                const std::size_t before = found.size();
+                for (const Candidate& one : screens_[q].candidates()) {
+                    if (one.lower <= limits(q)) found.push_back(one.row);
+                }
+                counts.push_back(static_cast<std::int64_t>(found.size() - before));
+            }
+        }
+        return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)));
     }
 
   private:
@@ -128,9 +140,30 @@ class RowScreen {
 };
 
 void make_row_screen(RowScreen* place, InMatrix<std::uint8_t> codes, InMatrix<double> facts, std::size_t k,
-                     bool euclidean, double growth, std::size_t room, std::size_t first,
+                     bool euclidean, double growth, std::size_t room, int processor_number, std::size_t first,
                      std::size_t last) {
-    new (place) RowScreen(std::move(codes), std::move(facts), {k, euclidean, growth, room}, first, last);
+    if (processor_number < 0 || processor_number > static_cast<int>(processor())) {
+        throw std::invalid_argument("there are no such instructions");
+    }
+    new (place) RowScreen(std::move(codes), std::move(facts),
+                          {k, euclidean, growth, room, static_cast<Processor>(processor_number)}, first, last);
+}
+
+// Pairs whose queries are not parted at `first` and `last`.
+void merge_nearest(IntoMatrix<double> distances, IntoMatrix<std::int64_t> rows, Into<double> dropped, std::size_t k,
+                   In<std::int64_t> query_of, In<std::int64_t> new_rows, In<double> new_distances, std::size_t first,
+                   std::size_t last) {
+    const std::size_t queries = distances.shape(0), width = distances.shape(1);
+    const bool sound = rows.shape(0) == queries && rows.shape(1) == width && dropped.size() == queries && k > 0 &&
+                       k <= width && first <= last && last <= query_of.size() && new_rows.size() == query_of.size() &&
+                       new_distances.size() == query_of.size() &&
+                       std::all_of(query_of.data() + first, query_of.data() + last, [queries](std::int64_t query) {
+                           return query >= 0 && query < static_cast<std::int64_t>(queries);
+                       });
+    if (!sound) throw std::invalid_argument("pairs and the nearest do not fit");
+    const nb::gil_scoped_release unlocked;
+    NearestMerger({distances.data(), rows.data(), dropped.data(), k, width})
+        .merge({query_of.data(), new_rows.data(), new_distances.data()}, first, last);
 }
 
 template <class T>
@@ -152,9 +185,13 @@ void bind_exact(nb::module_& module) {
                "length"_a.noconvert(), "bias"_a.noconvert());
     nb::class_<RowScreen>(module, "RowScreen")
         .def("__init__", &make_row_screen, "codes"_a.noconvert(), "facts"_a.noconvert(), "k"_a, "euclidean"_a,
-             "growth"_a, "room"_a, "first"_a, "last"_a)
-        .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert(), "processor"_a)
-        .def("candidates", &RowScreen::candidates);
+             "growth"_a, "room"_a, "processor"_a, "first"_a, "last"_a)
+        .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert())
+        .def("likely", &RowScreen::likely)
+        .def("others", &RowScreen::others, "limits"_a.noconvert());
+    module.def("merge_nearest", &merge_nearest, "distances"_a.noconvert(), "rows"_a.noconvert(), "dropped"_a.noconvert(),
+               "k"_a, "query_of"_a.noconvert(), "new_rows"_a.noconvert(), "new_distances"_a.noconvert(), "first"_a,
+               "last"_a);
     module.def("multiply_registers", &multiply_registers, "rounds"_a, nb::call_guard<nb::gil_scoped_release>());
     module.def("processor", [] { return static_cast<int>(processor()); });
 }

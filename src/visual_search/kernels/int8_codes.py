@@ -21,6 +21,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 PANEL_ROWS = 32
+_TOGETHER = 1 << 15  # numbers of queries that are coded together, in memory that stays in the cache
 _SLACK = 1e-10  # more than the float64 arithmetic of a query's own facts can err
 
 
@@ -118,17 +119,13 @@ class Candidates:
     ----------
     counts : int64 array of shape (queries,)
     rows : int64 array of shape (counts.sum(),)
-        Of the first query, of the second, ...; of each first the k with the least upper bounds of the screened value,
-        ties by row, then the others; both in the order of rows.
-    lower : float64 array of shape (counts.sum(),)
-        Lower bounds of the screened value: squared distance, or minus the product.
+        Of the first query, of the second, ...; of each in their order.
     full : bool array of shape (queries,)
         Queries for which there was no room; they have no candidates here and need another way.
     """
 
     counts: Int64Array
     rows: Int64Array
-    lower: FloatArray
     full: BoolArray
 
 
@@ -149,16 +146,25 @@ def code_queries(queries: FloatArray) -> CodedQueries:
     >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio[0] < 0.4 / 141)
     ([255, 65, 128, 128], [1.0], True)
     """
-    most = np.abs(queries).max(axis=1)
-    inverse = np.minimum(127 / np.where(most > 0, most, 127.0), 1e30)
-    whole = np.rint(queries * inverse[:, None])
-    codes = np.full((len(queries), -(-queries.shape[1] // 4) * 4), 128, dtype=np.uint8)
-    codes[:, : queries.shape[1]] = whole + 128
-    scale = 1 / inverse
-    squares = np.einsum("ij,ij->i", queries, queries)
-    size = np.sqrt(np.einsum("ij,ij->i", whole, whole)) * scale * (1 + _SLACK)
-    rest = queries - whole * scale[:, None]
-    error = np.sqrt(np.einsum("ij,ij->i", rest, rest)) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
+    n, d = queries.shape
+    codes = np.full((n, -(-d // 4) * 4), 128, dtype=np.uint8)
+    scale, size, squares, error = (np.empty(n) for _ in range(4))
+    step = max(1, _TOGETHER // d)
+    memory = np.empty((2, min(step, n), d))
+    for first in range(0, n, step):
+        some = slice(first, first + step)
+        mine = queries[some]
+        whole, rest = memory[:, : len(mine)]
+        np.abs(mine, out=whole)
+        most = whole.max(axis=1)
+        inverse = np.minimum(127 / np.where(most > 0, most, 127.0), 1e30)
+        np.rint(np.multiply(mine, inverse[:, None], out=whole), out=whole)
+        np.add(whole, 128, out=codes[some, :d], casting="unsafe")
+        scale[some] = 1 / inverse
+        np.subtract(mine, np.multiply(whole, scale[some, None], out=rest), out=rest)
+        squares[some], size[some], error[some] = (np.einsum("ij,ij->i", part, part) for part in (mine, whole, rest))
+    size = np.sqrt(size) * scale * (1 + _SLACK)
+    error = np.sqrt(error) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
     ratio = error / np.where(size > 0, size, 1)
     own = squares * (1 - _SLACK), squares * (1 + _SLACK)
-    return CodedQueries(queries.shape[1], codes, scale, size, own, ratio)
+    return CodedQueries(d, codes, scale, size, own, ratio)

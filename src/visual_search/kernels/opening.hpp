@@ -1,16 +1,15 @@
 // A first limit for queries that have seen no row: from the products of all of the first rows, without an order of them.
 //
-// About k rows with the least upper bounds are found by halving a range of values and counting; float32 is enough to
-// choose rows, since the limit is then made of their own bounds.
+// About k rows with the least upper bounds are found; float32 is enough to choose rows, since the limit is then made of
+// their own bounds.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <vector>
 
+#include "halving.hpp"
 #include "pack.hpp"
 #include "processors.hpp"
 #include "tiles.hpp"
@@ -36,47 +35,6 @@ VISUAL_SEARCH_INLINE void rough_uppers(const PackedRows& rows, std::size_t panel
     }
 }
 
-// How many of some values, whole lanes of them, are not above one.
-VISUAL_SEARCH_INLINE std::size_t count_within(const std::vector<float>& values, float most) {
-    Ints16 counts = {};
-    for (std::size_t i = 0; i < values.size(); i += lanes) {
-        Floats16 some;
-        std::memcpy(&some, values.data() + i, sizeof some);
-        counts -= some <= most;
-    }
-    std::int32_t lane[lanes];
-    std::memcpy(lane, &counts, sizeof lane);
-    return static_cast<std::size_t>(folded_lanes(lane));
-}
-
-// A value that at least k and not many more are not above; infinity where halving does not find one.
-VISUAL_SEARCH_INLINE float within_which(const std::vector<float>& values, std::size_t k) {
-    constexpr int halvings = 20;
-    constexpr float far = 1e30F;
-    Floats16 least = {}, most = {};
-    std::memcpy(&least, values.data(), sizeof least);
-    most = least;
-    for (std::size_t i = lanes; i < values.size(); i += lanes) {
-        Floats16 some;
-        std::memcpy(&some, values.data() + i, sizeof some);
-        least = some < least ? some : least;
-        most = some > most ? some : most;
-    }
-    float lane[2 * lanes];
-    std::memcpy(lane, &least, sizeof least);
-    std::memcpy(lane + lanes, &most, sizeof most);
-    const auto [first, last] = std::minmax_element(lane, lane + 2 * lanes);
-    float below = *first, above = *last;
-    if (!(below > -far && above < far && count_within(values, above) >= k)) return std::numeric_limits<float>::infinity();
-    for (int i = 0; i < halvings; ++i) {
-        const float middle = below + (above - below) / 2;
-        const std::size_t count = count_within(values, middle);
-        (count >= k ? above : below) = middle;
-        if (count >= k && count <= k + k / 8) break;
-    }
-    return above;
-}
-
 // The first panels of some rows and their products with the queries of a tile.
 struct Opening {
     const PackedRows& rows;
@@ -84,42 +42,31 @@ struct Opening {
     const std::vector<Reached>& known;
 };
 
-// Places of the first rows, whose products with a tile's queries are known, that may have the k least upper bounds.
-VISUAL_SEARCH_INLINE void find_least(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values,
-                                     std::vector<std::uint32_t>& places) {
+// A rough upper bound that at least k of them and not many more are not above, by some to spare for rounding.
+VISUAL_SEARCH_INLINE float find_least(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
     const auto& [rows, tile, known] = opening;
     values.resize(known.size() * panel_rows);
-    places.resize(values.size());
     for (std::size_t panel = 0; panel < known.size(); ++panel) {
         rough_uppers(rows, panel, tile, known[panel], q, values.data() + panel * panel_rows);
     }
-    const float most = within_which(values, k);
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        places[count] = static_cast<std::uint32_t>(i);
-        count += values[i] <= most;
-    }
-    places.resize(count);
+    return within_which(values.data(), values.size(), k + k / 16 + 1, k / 8);
 }
 
-using LeastFinder = void (*)(const Opening&, std::size_t q, std::size_t k, std::vector<float>& values,
-                             std::vector<std::uint32_t>& places);
+using LeastFinder = float (*)(const Opening&, std::size_t q, std::size_t k, std::vector<float>& values);
 
-inline void find_least_anywhere(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values,
-                                std::vector<std::uint32_t>& places) {
-    find_least(opening, q, k, values, places);
+inline float find_least_anywhere(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
+    return find_least(opening, q, k, values);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
-__attribute__((target("avx2"))) inline void find_least_by_avx2(const Opening& opening, std::size_t q, std::size_t k,
-                                                               std::vector<float>& values,
-                                                               std::vector<std::uint32_t>& places) {
-    find_least(opening, q, k, values, places);
+__attribute__((target("avx2"))) inline float find_least_by_avx2(const Opening& opening, std::size_t q, std::size_t k,
+                                                                std::vector<float>& values) {
+    return find_least(opening, q, k, values);
 }
 
-VISUAL_SEARCH_AVX512 inline void find_least_by_avx512(const Opening& opening, std::size_t q, std::size_t k,
-                                                      std::vector<float>& values, std::vector<std::uint32_t>& places) {
-    find_least(opening, q, k, values, places);
+VISUAL_SEARCH_AVX512 inline float find_least_by_avx512(const Opening& opening, std::size_t q, std::size_t k,
+                                                       std::vector<float>& values) {
+    return find_least(opening, q, k, values);
 }
 #endif
 
@@ -130,6 +77,17 @@ inline LeastFinder least_finder(Processor wanted) {
 #endif
     (void)wanted;
     return find_least_anywhere;
+}
+
+// Thresholds that rows reach whose rough upper bounds are not above `most[q]`.
+inline Tile least_tile(const Tile& tile, const float* most) {
+    Tile least = tile;
+    for (std::size_t q = 0; q < tile_queries; ++q) {
+        least.beta[q] = -most[q];
+        least.gamma[q] = -tile.gamma[q];
+        least.delta[q] = -tile.delta[q];
+    }
+    return least;
 }
 
 }  // namespace kernels

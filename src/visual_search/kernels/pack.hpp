@@ -153,8 +153,6 @@ inline void pack_anywhere(const Unpacked& from, const PackedRows& to, double gro
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 
-#define VISUAL_SEARCH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")))
-
 // As `interleave`: 16 rows and 16 groups are a square of words that is turned in four steps.
 VISUAL_SEARCH_AVX512 inline void interleave_by_avx512(const std::int8_t* codes, std::size_t wide, std::size_t groups,
                                                       std::size_t begin, std::size_t end, std::int8_t* place) {

@@ -15,9 +15,21 @@ namespace kernels {
 
 enum class Metric { l2, inner_product, cosine };
 
+using Doubles8 = double __attribute__((vector_size(64)));
+
 // The upper half onto the lower half until one is left: an order that depends on the count alone.
 VISUAL_SEARCH_INLINE double folded(double* terms, std::size_t count) {
-    for (std::size_t width = count; width > 1;) {
+    std::size_t width = count;
+    for (; width % 16 == 0; width /= 2) {
+        for (std::size_t i = 0; i < width / 2; i += 8) {
+            Doubles8 lower, upper;
+            std::memcpy(&lower, terms + i, sizeof lower);
+            std::memcpy(&upper, terms + width / 2 + i, sizeof upper);
+            lower += upper;
+            std::memcpy(terms + i, &lower, sizeof lower);
+        }
+    }
+    while (width > 1) {
         const std::size_t half = (width + 1) / 2;
         for (std::size_t i = 0; i < width - half; ++i) terms[i] += terms[i + half];
         width = half;
@@ -25,26 +37,16 @@ VISUAL_SEARCH_INLINE double folded(double* terms, std::size_t count) {
     return terms[0];
 }
 
-using Doubles8 = double __attribute__((vector_size(64)));
-
-template <class T>
-VISUAL_SEARCH_INLINE Doubles8 eight(const T* x) {
-    T some __attribute__((vector_size(8 * sizeof(T))));
-    std::memcpy(&some, x, sizeof some);
-    return __builtin_convertvector(some, Doubles8);
-}
-
 template <class T, class Term>
-VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* terms, Term term) {
+VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
     if constexpr (std::is_floating_point_v<T>) {
-        // The first folds while the terms are made, eight at a time where that comes out even.
+        // The first folds while the terms are made, where that comes out even.
         if (d % 64 == 0) {
             const std::size_t part = d / 8;
-            for (std::size_t i = 0; i < part; i += 8) {
-                const auto made = [&](std::size_t at) { return term(eight(x + i + at * part), eight(q + i + at * part)); };
+            for (std::size_t i = 0; i < part; ++i) {
+                const auto made = [&](std::size_t at) { return term(double(x[i + at * part]), double(q[i + at * part])); };
                 const auto pair = [&](std::size_t at) { return made(at) + made(at + 4); };
-                const Doubles8 sums = (pair(0) + pair(2)) + (pair(1) + pair(3));
-                std::memcpy(terms + i, &sums, sizeof sums);
+                terms[i] = (pair(0) + pair(2)) + (pair(1) + pair(3));
             }
             return folded(terms, part);
         }
@@ -92,7 +94,7 @@ struct Pairs {
 template <class T>
 VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric,
                                              const std::vector<std::uint32_t>& order) {
-    constexpr std::size_t ahead = 4, line = 64;
+    constexpr std::size_t ahead = 8, line = 64;
     std::vector<double> terms(pairs.d);
     for (std::size_t at = 0; at < order.size(); ++at) {
         if (at + ahead < order.size()) {
@@ -133,8 +135,8 @@ __attribute__((target("avx2"))) void pair_distances_by_avx2(const Pairs<T>& pair
     distances_of_pairs(pairs, metric, order);
 }
 template <class T>
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"))) void pair_distances_by_avx512(
-    const Pairs<T>& pairs, Metric metric, const std::vector<std::uint32_t>& order) {
+VISUAL_SEARCH_AVX512 void pair_distances_by_avx512(const Pairs<T>& pairs, Metric metric,
+                                                   const std::vector<std::uint32_t>& order) {
     distances_of_pairs(pairs, metric, order);
 }
 #endif

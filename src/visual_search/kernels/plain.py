@@ -7,6 +7,7 @@ from visual_search.kernels.plain_dicts import count_in_dicts
 from visual_search.kernels.plain_ids import join_ids
 from visual_search.kernels.plain_int8 import RowScreen, pack_rows
 from visual_search.kernels.plain_label_codes import count_labelled_codes
+from visual_search.kernels.plain_nearest import merge_nearest
 from visual_search.kernels.plain_pairs import pair_distances
 from visual_search.kernels.plain_ranks import count_ranks
 from visual_search.kernels.plain_runs import join_run
@@ -20,6 +21,7 @@ __all__ = [
     "count_ranks",
     "join_ids",
     "join_run",
+    "merge_nearest",
     "pack_rows",
     "pair_distances",
     "read_table",

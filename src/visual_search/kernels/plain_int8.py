@@ -13,6 +13,7 @@ __all__ = ["RowScreen", "pack_rows"]
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 _LANES = 16
 
@@ -46,7 +47,8 @@ def pack_rows(
         b = np.where(most > 0, np.minimum(np.float32(127) / most, np.float32(1e30)), np.float32(1))
     t = z * b[:, None]
     whole = np.rint(t)
-    squares, left = (_lane_sums(part * part).astype(np.float64) for part in (z, t - whole))
+    with np.errstate(over="ignore"):  # a length beyond float32 is infinite, and its row is never excluded
+        squares, left = (_lane_sums(part * part).astype(np.float64) for part in (z, t - whole))
     left = np.sqrt(left)
     codes = whole.astype(np.int64)
     more = growth(d)
@@ -110,6 +112,8 @@ class RowScreen:
         self._limits = self._slack = np.zeros(len(queries.scale))
         self._rows = np.zeros(0, dtype=np.int64)
         self._lower = self._upper = np.zeros((len(queries.scale), 0))
+        self._others: list[tuple[Int64Array, FloatArray]] = []
+        self._full: npt.NDArray[np.bool_] = np.zeros(len(queries.scale), dtype=np.bool_)
 
     def see(self, packed: PackedRows, limits: FloatArray, slack: FloatArray, *, first: int = 0) -> None:
         """More rows.
@@ -139,29 +143,50 @@ class RowScreen:
         dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - 128) @ rows.T)
         errors = queries.size[:, None] * (error + queries.ratio[:, None] * length)
         if not self._euclidean:
-            return (-dots - errors) / b, (-dots + errors) / b
+            return _below((-dots - errors) / b), _above((-dots + errors) / b)
         least, most = (squares[:, None] for squares in queries.squares)
         above = half * (1 + 3 * growth(packed.dimension))
-        return least + 2 * ((half - dots - errors) / b), most + 2 * ((above - dots + errors) / b)
+        return _below(least + 2 * ((half - dots - errors) / b)), _above(most + 2 * ((above - dots + errors) / b))
 
-    def candidates(self) -> Candidates:
-        """Of all rows that have been seen."""
-        counts, found, bounds, full = [], [], [], []
+    def likely(self) -> Candidates:
+        """Of rows that may be among the nearest the k with the least upper bounds, ties by row; in order of rows."""
+        self._others = []
+        found, full = [], []
         for lower, upper, given, slack in zip(self._lower, self._upper, self._limits, self._slack, strict=True):
             limit = given
             if self._k <= len(upper):
                 limit = min(given, float(np.partition(upper, self._k - 1)[self._k - 1]) + slack)
             kept = np.flatnonzero(lower <= limit)
-            ranked = np.lexsort((self._rows[kept], upper[kept]))
-            kept = kept[np.concatenate((np.sort(ranked[: self._k]), np.sort(ranked[self._k :])))]
             full.append(len(kept) > self._most)
             kept = kept[:0] if full[-1] else kept
-            counts.append(len(kept))
-            found.append(self._rows[kept])
-            bounds.append(lower[kept])
-        return Candidates(
-            np.array(counts, dtype=np.int64),
-            np.concatenate(found),
-            np.concatenate(bounds),
-            np.array(full, dtype=np.bool_),
-        )
+            ranked = np.lexsort((self._rows[kept], upper[kept]))
+            found.append(self._rows[np.sort(kept[ranked[: self._k]])])
+            others = np.sort(kept[ranked[self._k :]])
+            self._others.append((self._rows[others], lower[others]))
+        self._full = np.array(full, dtype=np.bool_)
+        return _candidates(found, self._full)
+
+    def others(self, limits: FloatArray) -> Candidates:
+        """The other rows that may be among the nearest and whose lower bounds are not above limits; after `likely`.
+
+        Parameters
+        ----------
+        limits : float64 array of shape (queries,)
+        """
+        found = [rows[lower <= limit] for (rows, lower), limit in zip(self._others, limits, strict=True)]
+        return _candidates(found, self._full)
+
+
+def _below(values: FloatArray) -> FloatArray:
+    """Float32 numbers that are surely not above."""
+    with np.errstate(over="ignore"):
+        return (values - (2.0**-23 * np.abs(values) + 2.0**-149)).astype(np.float32).astype(np.float64)
+
+
+def _above(values: FloatArray) -> FloatArray:
+    """Float32 numbers that are surely not below."""
+    return -_below(-values)
+
+
+def _candidates(found: list[Int64Array], full: npt.NDArray[np.bool_]) -> Candidates:
+    return Candidates(np.array([len(rows) for rows in found]), np.concatenate(found), full)

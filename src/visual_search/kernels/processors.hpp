@@ -4,6 +4,7 @@
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define VISUAL_SEARCH_X86_DISPATCH 1
 #include <immintrin.h>
+#define VISUAL_SEARCH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")))
 #endif
 
 // A body that is compiled anew inside each function that calls it, for that function's instructions.

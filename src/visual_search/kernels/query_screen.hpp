@@ -1,9 +1,5 @@
-// Which rows may be among the k nearest of a query, from products of int8 codes and the Cauchy-Schwarz inequality.
-//
-//   |<q, z> - s_q s_z <i_q, i_z>|  <=  |s_q i_q| |e_z| + |e_q| |z|
-//
-// so that the screened value, squared distance or minus the product, lies between a lower and an upper bound. The
-// k least upper bounds limit what the k-th can be; rows whose lower bound is within the limit are kept.
+// Which rows may be among the k nearest of a query: the screened value of each lies between a lower and an upper bound,
+// the k least upper bounds limit what the k-th can be, and rows whose lower bound is within the limit are kept.
 #pragma once
 
 #include <algorithm>
@@ -13,46 +9,23 @@
 #include <limits>
 #include <vector>
 
-#include "opening.hpp"
+#include "bounds.hpp"
+#include "halving.hpp"
 #include "tiles.hpp"
 
 namespace kernels {
 
 struct Candidate {
     std::int64_t row;
-    double lower, upper;
-};
-
-// What is known of one query; see `int8_codes.CodedQueries`.
-struct Question {
-    const std::uint8_t* codes;
-    double scale, size, least_square, most_square;
-    double ratio;  // at least |e_q| / |s_q i_q|
-};
-
-// A row whose product with a query reached its threshold.
-struct Reaching {
-    std::uint32_t row;
-    std::int32_t product;
-};
-
-struct ScreenOptions {
-    std::size_t k;
-    bool euclidean;
-    double growth;  // as in packing
-    std::size_t room;
+    float lower, upper;
 };
 
 class QueryScreen {
   public:
-    QueryScreen(const Question& question, const ScreenOptions& options) : question_(question), options_(options) {
-        candidates_.reserve(enough_ + spare);
-        uppers_.reserve(many_ + spare);
-    }
+    QueryScreen(const Question& question, const ScreenOptions& options) : question_(question), options_(options) {}
 
     bool full() const { return full_; }
     const std::uint8_t* codes() const { return question_.codes; }
-    const std::vector<Candidate>& candidates() const { return candidates_; }
 
     // What counts for the rows that come: the value above which none is wanted, and how far exact and true values may be
     // apart. Neither falls while rows come, so that what was left out before would be left out now.
@@ -75,99 +48,97 @@ class QueryScreen {
 
     bool seen_none() const { return uppers_.empty() && kth_ == std::numeric_limits<double>::infinity(); }
 
-    // A limit from rows that are still to be seen, before any is: places in an opening of which this is query `q`.
-    void open(const Opening& opening, std::size_t q, const std::vector<std::uint32_t>& places) {
-        for (const std::uint32_t row : places) {
-            const std::int32_t product = opening.known[row / panel_rows].products[q][row % panel_rows];
-            uppers_.push_back(bounds(opening.rows, row, product, 0).upper);
+    // A limit from rows that are seen, with all others, only later.
+    void open(const PackedRows& rows, const std::vector<Reaching>& least) {
+        Bounds bounds;
+        for (std::size_t first = 0; first < least.size(); first += most_reaching) {
+            const std::size_t count = std::min(most_reaching, least.size() - first);
+            bounds_maker(options_.processor)(rows, question_, options_, least.data() + first, count, bounds);
+            uppers_.insert(uppers_.end(), bounds.upper, bounds.upper + count);
         }
-        order_uppers();
-        // The same rows come again, and those within the limit are counted then.
+        part_uppers();
         uppers_.clear();
     }
 
-    // Rows that may belong, the first of all called `number`. Which of them do cannot be foreseen, so nothing branches.
+    // Rows that may belong, up to `most_reaching`, the first of all called `number`. Which of them do cannot be foreseen,
+    // so nothing branches.
     void see(const PackedRows& rows, const Reaching* some, std::size_t count, std::int64_t number) {
         if (full_) return;
-        std::size_t found = candidates_.size(), least = uppers_.size();
-        candidates_.resize(found + count);
-        uppers_.resize(least + count);
+        Bounds bounds;
+        bounds_maker(options_.processor)(rows, question_, options_, some, count, bounds);
+        Candidate within[most_reaching];
+        float least[most_reaching];
+        std::size_t found = 0, close = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const Candidate one = bounds(rows, some[i].row, some[i].product, number + some[i].row);
-            candidates_[found] = one;
-            found += one.lower <= limit_;
-            uppers_[least] = one.upper;
-            least += one.upper <= kth_;
+            within[found] = {number + some[i].row, bounds.lower[i], bounds.upper[i]};
+            found += double(bounds.lower[i]) <= limit_;
+            least[close] = bounds.upper[i];
+            close += double(bounds.upper[i]) <= kth_;
         }
-        candidates_.resize(found);
-        uppers_.resize(least);
-        if (least >= many_) part_uppers();
-        if (found >= enough_) make_room();
+        if (candidates_.empty()) candidates_.reserve(enough_);
+        candidates_.insert(candidates_.end(), within, within + found);
+        uppers_.insert(uppers_.end(), least, least + close);
+        if (uppers_.size() >= many_) part_uppers();
+        if (candidates_.size() + most_reaching / 4 >= enough_) make_room();
     }
 
-    // The k with the least upper bounds come first; they and the others are each in the order of rows.
-    void finish() {
+    // Of the candidates the rows of the k with the least upper bounds, ties by row, are put behind others; the rest stays.
+    // Both are in the order of rows.
+    void take_likely(std::vector<std::int64_t>& likely) {
         order_uppers();
         drop();
-        if (candidates_.size() <= options_.k) return;
-        const auto nearer = [](const Candidate& one, const Candidate& other) {
-            return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
-        };
-        Candidate kth{std::numeric_limits<std::int64_t>::max(), 0, kth_};
-        std::vector<Candidate> parted = candidates_;
-        const auto within = [&](const Candidate& one) { return !nearer(kth, one); };
-        // Not so where some tie with the k-th, or a limit from elsewhere has dropped some of the k.
-        if (std::size_t(std::count_if(parted.begin(), parted.end(), within)) != options_.k) {
-            const auto last = parted.begin() + std::ptrdiff_t(options_.k - 1);
-            std::nth_element(parted.begin(), last, parted.end(), nearer);
-            kth = *last;
-        }
-        std::size_t near = 0, far = options_.k;
+        const Candidate last = kth_candidate();
+        std::size_t rest = 0;
         for (const Candidate& one : candidates_) {
-            const bool first = within(one);
-            parted[first ? near : far] = one;
-            near += first;
-            far += !first;
+            if (nearer(last, one)) {
+                candidates_[rest++] = one;
+            } else {
+                likely.push_back(one.row);
+            }
         }
-        candidates_.swap(parted);
+        candidates_.resize(rest);
     }
+
+    const std::vector<Candidate>& candidates() const { return candidates_; }
 
   private:
-    Candidate bounds(const PackedRows& rows, std::size_t row, std::int32_t product, std::int64_t number) const {
-        const double half = rows.half_square[row], b = rows.inverse[row];
-        const double reach = rows.error[row] + question_.ratio * rows.length[row];
-        const double dot = question_.scale * product, error = question_.size * reach;
-        if (!options_.euclidean) return {number, (-dot - error) / b, (-dot + error) / b};
-        return {number, question_.least_square + 2 * ((half - dot - error) / b),
-                question_.most_square + 2 * ((half * (1 + 3 * options_.growth) - dot + error) / b)};
+    static bool nearer(const Candidate& one, const Candidate& other) {
+        return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
     }
 
-    // The k least upper bounds and some more. Halving the range of values and counting finds a limit for them with less
-    // than it costs to order them.
+    // The last of the likely ones.
+    Candidate kth_candidate() const {
+        constexpr std::int64_t last_row = std::numeric_limits<std::int64_t>::max();
+        if (candidates_.size() <= options_.k) return {last_row, 0, std::numeric_limits<float>::infinity()};
+        const Candidate kth{last_row, 0, static_cast<float>(kth_)};
+        const auto within = [&kth](const Candidate& one) { return one.upper <= kth.upper; };
+        // Not so where some tie with the k-th, or a limit from elsewhere has dropped some of the k.
+        if (std::size_t(std::count_if(candidates_.begin(), candidates_.end(), within)) == options_.k) return kth;
+        std::vector<Candidate> all = candidates_;
+        const auto last = all.begin() + std::ptrdiff_t(options_.k - 1);
+        std::nth_element(all.begin(), last, all.end(), nearer);
+        return *last;
+    }
+
+    // The k least upper bounds and some more.
     void part_uppers() {
         if (uppers_.size() < options_.k) return;
-        constexpr int halvings = 12;
-        const auto [least, most] = std::minmax_element(uppers_.begin(), uppers_.end());
-        double below = *least, above = *most;
-        for (int i = 0; i < halvings; ++i) {
-            const double middle = below + (above - below) / 2;
-            std::int64_t count = 0;
-            for (const double upper : uppers_) count += upper <= middle;
-            const bool enough = count >= static_cast<std::int64_t>(options_.k);
-            (enough ? above : below) = middle;
-            if (enough && count <= static_cast<std::int64_t>(options_.k + options_.k / 16)) break;
-        }
-        lower_kth(above);
-        keep_within(uppers_, [this](double upper) { return upper <= kth_; });
-        many_ = uppers_.size() + std::max<std::size_t>(8, options_.k / 4);
+        keep_least(options_.k / 16);
+        many_ = uppers_.size() + std::max<std::size_t>(8, options_.k / 2);
     }
 
     // The same to the last bit.
     void order_uppers() {
         if (uppers_.size() < options_.k) return;
+        keep_least(0);
         const auto last = uppers_.begin() + std::ptrdiff_t(options_.k - 1);
-        std::nth_element(uppers_.begin(), last, uppers_.end());
-        lower_kth(*last);
+        if (uppers_.size() > options_.k) std::nth_element(uppers_.begin(), last, uppers_.end());
+        lower_kth(*std::max_element(uppers_.begin(), last + 1));
+    }
+
+    void keep_least(std::size_t more) {
+        lower_kth(value_finder(options_.processor)(uppers_.data(), uppers_.size(), options_.k, more));
+        keep_within(uppers_, [this](float upper) { return double(upper) <= kth_; });
     }
 
     void lower_kth(double kth) {
@@ -187,7 +158,7 @@ class QueryScreen {
     }
 
     void drop() {
-        keep_within(candidates_, [this](const Candidate& one) { return one.lower <= limit_; });
+        keep_within(candidates_, [this](const Candidate& one) { return double(one.lower) <= limit_; });
     }
 
     // Often enough that memory stays small. More than half of the room still taken: another way is better for this query.
@@ -199,15 +170,13 @@ class QueryScreen {
         enough_ = std::min(options_.room, std::max(enough_, 2 * candidates_.size()));
     }
 
-    static constexpr std::size_t spare = 128;
-
     Question question_;
     const ScreenOptions& options_;
     std::vector<Candidate> candidates_;
-    std::vector<double> uppers_;
+    std::vector<float> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();
     double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
-    std::size_t many_ = options_.k + std::max<std::size_t>(8, options_.k / 4);
+    std::size_t many_ = options_.k + std::max<std::size_t>(8, options_.k / 2);
     std::size_t enough_ = std::min(options_.room, 4 * options_.k + 64);
     bool full_ = false;
 };

@@ -28,18 +28,19 @@ class QueryTile {
 
     const Tile& tile() const { return tile_; }
 
-    void update(std::size_t i) { screens_[i].set_thresholds(tile_, i); }
+    // Rows with the least upper bounds give each query a first limit.
+    void open(const std::vector<Reaching>* least) {
+        for (std::size_t i = 0; i < count_; ++i) {
+            screens_[i].open(rows_, least[i]);
+            screens_[i].set_thresholds(tile_, i);
+        }
+    }
 
     // The rows of a panel that reached the thresholds.
     void keep(std::size_t panel, const Reached& reached) {
-        for (std::size_t two = 0; two < tile_queries; two += 2) {
-            const std::uint64_t rows = reached.rows[two] | std::uint64_t(reached.rows[two + 1]) << panel_rows;
-            for (std::uint64_t left = rows; left != 0; left &= left - 1) {
-                const auto bit = static_cast<std::size_t>(__builtin_ctzll(left));
-                const std::size_t i = two + bit / panel_rows, r = bit % panel_rows;
-                kept_[i][counts_[i]++] = {static_cast<std::uint32_t>(panel * panel_rows + r), reached.products[i][r]};
-            }
-        }
+        each_reached(reached, [&](std::size_t i, std::size_t r) {
+            kept_[i][counts_[i]++] = {static_cast<std::uint32_t>(panel * panel_rows + r), reached.products[i][r]};
+        });
         for (std::size_t i = 0; i < tile_queries; ++i) {
             if (counts_[i] > enough) see(i);
         }
@@ -50,7 +51,7 @@ class QueryTile {
     }
 
   private:
-    static constexpr std::size_t enough = 96;
+    static constexpr std::size_t enough = most_reaching - panel_rows;
 
     void see(std::size_t i) {
         std::size_t count = i < count_ ? counts_[i] : 0;
@@ -59,7 +60,7 @@ class QueryTile {
         counts_[i] = 0;
         if (count == 0) return;
         screens_[i].see(rows_, kept_[i], count, number_);
-        update(i);
+        screens_[i].set_thresholds(tile_, i);
     }
 
     QueryScreen* screens_;
@@ -68,7 +69,7 @@ class QueryTile {
     std::int64_t number_;
     Tile tile_;
     std::size_t counts_[tile_queries] = {};
-    Reaching kept_[tile_queries][enough + panel_rows];
+    Reaching kept_[tile_queries][most_reaching];
 };
 
 // Panels whose products are kept until they have given a first limit: some of the second cache; none where that is too
@@ -82,26 +83,36 @@ inline std::size_t opening_panels(const PackedRows& rows, const std::vector<Quer
     return new_to_all && some * panel_rows >= 8 * k && some >= 8 ? some : 0;
 }
 
+// A limit for each query of a tile from rows whose products are known.
+inline void limit_by_first(const PackedRows& rows, QueryTile& queries, std::vector<Reached>& known,
+                           const ScreenOptions& options) {
+    std::vector<float> values;
+    float most[tile_queries];
+    std::vector<Reaching> least[tile_queries];
+    for (std::size_t i = 0; i < tile_queries; ++i) {
+        most[i] = least_finder(options.processor)({rows, queries.tile(), known}, i, options.k, values);
+    }
+    const Tile tile = least_tile(queries.tile(), most);
+    for (std::size_t panel = 0; panel < known.size(); ++panel) {
+        if (!tile_kernels(options.processor).marks(rows, panel, tile, known[panel])) continue;
+        each_reached(known[panel], [&](std::size_t i, std::size_t r) {
+            least[i].push_back({static_cast<std::uint32_t>(panel * panel_rows + r), known[panel].products[i][r]});
+        });
+    }
+    queries.open(least);
+}
+
 // The first rows, for queries that have seen none: what limit they give, and then which of them are within it.
 inline void open_screens(const PackedRows& rows, std::int64_t first, std::vector<QueryScreen>& screens,
-                         const ScreenOptions& options, Processor wanted, std::size_t panels) {
-    const TileKernels kernels = tile_kernels(wanted);
-    const LeastFinder find = least_finder(wanted);
+                         const ScreenOptions& options, std::size_t panels) {
+    const TileKernels kernels = tile_kernels(options.processor);
     std::vector<Reached> known(panels);
-    std::vector<float> values;
-    std::vector<std::uint32_t> places;
     for (std::size_t q = 0; q < screens.size(); q += tile_queries) {
-        const std::size_t some = std::min(tile_queries, screens.size() - q);
-        QueryTile queries(&screens[q], some, rows, first);
+        QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first);
         Tile all = queries.tile();
         std::fill(all.beta, all.beta + tile_queries, -std::numeric_limits<float>::infinity());
         for (std::size_t panel = 0; panel < panels; ++panel) kernels.products(rows, panel, all, known[panel]);
-        const Opening opening{rows, queries.tile(), known};
-        for (std::size_t i = 0; i < some; ++i) {
-            find(opening, i, options.k, values, places);
-            screens[q + i].open(opening, i, places);
-            queries.update(i);
-        }
+        limit_by_first(rows, queries, known, options);
         for (std::size_t panel = 0; panel < panels; ++panel) {
             if (kernels.marks(rows, panel, queries.tile(), known[panel])) queries.keep(panel, known[panel]);
         }
@@ -112,13 +123,13 @@ inline void open_screens(const PackedRows& rows, std::int64_t first, std::vector
 // All rows, the first of them called `first`, against the questions. Rows are taken in portions that stay in the second
 // cache while every query sees them.
 inline void screen_rows(const PackedRows& rows, std::int64_t first, std::vector<QueryScreen>& screens,
-                        const ScreenOptions& options, Processor wanted) {
-    constexpr std::size_t portion_bytes = 1 << 18;
-    const TileKernels kernels = tile_kernels(wanted);
+                        const ScreenOptions& options) {
+    constexpr std::size_t portion_bytes = 1 << 19;
+    const TileKernels kernels = tile_kernels(options.processor);
     const std::size_t panels = (rows.count + panel_rows - 1) / panel_rows;
     const std::size_t portion = std::max<std::size_t>(1, portion_bytes / (rows.groups * 4 * panel_rows));
     const std::size_t opened = opening_panels(rows, screens, options.k);
-    if (opened > 0) open_screens(rows, first, screens, options, wanted, opened);
+    if (opened > 0) open_screens(rows, first, screens, options, opened);
     Reached reached;
     for (std::size_t begin = opened; begin < panels; begin += portion) {
         const std::size_t end = std::min(begin + portion, panels);

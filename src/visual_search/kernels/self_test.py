@@ -113,14 +113,22 @@ def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     queries = code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]))
     screen = kernels.RowScreen(queries, 2, euclidean=True)
     screen.see(packed, np.full(2, 1.5), np.zeros(2))
-    found = screen.candidates()
-    first, second = (set(rows.tolist()) for rows in np.split(found.rows, [found.counts[0]]))
-    return (first >= {40, 41}, second >= {2, 3, 4}, len(found.rows) < 100, found.full), (
-        True,
-        True,
-        True,
-        [False] * 2,
+    likely, others = screen.likely(), screen.others(np.full(2, 1.5))
+    first, second = (
+        {row for found in (likely, others) for row in np.split(found.rows, [found.counts[0]])[query].tolist()}
+        for query in range(2)
     )
+    asked = first >= {40, 41}, second >= {2, 3, 4}, len(first) + len(second) < 100, likely.counts, likely.full
+    return asked, (True, True, True, [2] * 2, [False] * 2)
+
+
+def _merged(kernels: ModuleType) -> tuple[Any, Any]:
+    # Room for two and one that ties with the second; row 9 has none. The other query is not asked for.
+    distances, rows = np.array([[1.0, 2, np.inf], [3, 4, 4]]), np.array([[5, 4, -1], [2, 1, 8]])
+    pairs = np.zeros(5, dtype=np.int64), np.array([9, 7, 1, 2, 3]), np.array([1.5, 1.5, 1.5, 7, 2.5])
+    dropped = kernels.merge_nearest((distances, rows), 2, *pairs)
+    right = np.array([[1, 1.5, 1.5], [3, 4, 4]]), np.array([[5, 1, 7], [2, 1, 8]]), np.array([1.5, np.inf])
+    return (distances, rows, dropped), right
 
 
 def _dicts(kernels: ModuleType) -> tuple[Any, Any]:
@@ -151,6 +159,7 @@ QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "count_ranks": _ranks,
     "join_ids": _ids,
     "join_run": _run,
+    "merge_nearest": _merged,
     "pack_rows": _packed,
     "pair_distances": _pairs,
     "read_table": _table,

@@ -6,8 +6,12 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 __all__ = ["in_threads", "one_blas_thread", "thread_count"]
+
+
+T = TypeVar("T")
 
 
 def thread_count() -> int:
@@ -20,17 +24,16 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
-def in_threads(work: Callable[[int], None], count: int, *, threads: int | None = None) -> None:
+def in_threads(work: Callable[[int], T], count: int, *, threads: int | None = None) -> list[T]:
     """Do the parts 0 to ``count - 1`` of some work, each in a thread of its own, or by so many threads.
 
-    The calling thread only waits: a thread that goes on after it started another keeps that one off its processor for
-    some milliseconds.
+    What the parts return comes in order. The calling thread only waits: a thread that goes on after it started another
+    keeps that one off its processor for some milliseconds.
     """
     if count == 1:
-        work(0)
-        return
+        return [work(0)]
     with ThreadPoolExecutor(threads or count) as pool:
-        list(pool.map(work, range(count)))
+        return list(pool.map(work, range(count)))
 
 
 @contextmanager

@@ -25,6 +25,18 @@ struct Reached {
     std::uint32_t rows[tile_queries];  // a bit for each row
 };
 
+// Calls `put(q, r)` for each row r of the panel that reached the threshold of query q.
+template <class Put>
+inline void each_reached(const Reached& reached, Put put) {
+    for (std::size_t two = 0; two < tile_queries; two += 2) {
+        const std::uint64_t rows = reached.rows[two] | std::uint64_t(reached.rows[two + 1]) << panel_rows;
+        for (std::uint64_t left = rows; left != 0; left &= left - 1) {
+            const auto bit = static_cast<std::size_t>(__builtin_ctzll(left));
+            put(two + bit / panel_rows, bit % panel_rows);
+        }
+    }
+}
+
 using TileKernel = bool (*)(const PackedRows&, std::size_t panel, const Tile&, Reached&);
 
 // Which rows reach their thresholds, from products that are known.

@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from visual_search.ids import Id
 from visual_search.reports.pictures import Album, Picture
 from visual_search.reports.systems import QueryValues, System
 
-__all__ = ["Case", "Contrast", "Hit", "best_queries", "cases_of", "most_different", "worst_queries"]
+__all__ = [
+    "Case",
+    "Contrast",
+    "Hit",
+    "RankMove",
+    "best_queries",
+    "case_of",
+    "cases_of",
+    "most_different",
+    "ranks_of",
+    "with_moves",
+    "worst_queries",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RankMove:
+    """Where the other of two systems has the same item.
+
+    Parameters
+    ----------
+    rank : int or None
+        This system's.
+    other : int or None
+        The other's; None where it did not return the item among those looked at.
+    is_second : bool
+        Whether this is the second of the two, so that the move leads here.
+    beyond : int, optional
+        How deep the other list was looked at, where not to its end.
+    """
+
+    rank: int
+    other: int | None
+    is_second: bool
+    beyond: int | None = None
+
+    @property
+    def sign(self) -> str:
+        """``up``, ``down`` or ``same`` on the way from the first system to the second; ``in`` and ``out``."""
+        if self.other is None:
+            return "in" if self.is_second else "out"
+        before, after = (self.other, self.rank) if self.is_second else (self.rank, self.other)
+        return "same" if before == after else "up" if after < before else "down"
+
+    @property
+    def words(self) -> str:
+        """In a few words: ``from 7``, ``to 3``, ``same``, ``new``, ``gone``; ``from >10`` where no more is known."""
+        if self.sign == "same":
+            return "same"
+        if self.other is None:
+            if self.beyond is not None:
+                return f"from >{self.beyond}" if self.is_second else f"to >{self.beyond}"
+            return "new" if self.is_second else "gone"
+        return f"from {self.other:,}" if self.is_second else f"to {self.other:,}"
 
 
 @dataclass(frozen=True)
@@ -24,6 +77,7 @@ class Hit:
     state: str
     grade: float | None
     picture: Picture
+    move: RankMove | None = None
 
 
 @dataclass
@@ -67,6 +121,28 @@ class Contrast:
     def difference(self) -> float:
         """Average precision of the second minus that of the first."""
         return (self.second.values.ap or 0.0) - (self.first.values.ap or 0.0)
+
+
+def with_moves(case: Case, others: Mapping[Id, int | None], *, is_second: bool, beyond: int | None = None) -> Case:
+    """The same query with, at each item, where the other of two systems has it.
+
+    Parameters
+    ----------
+    case : Case
+    others : mapping of item to its rank under the other system
+    is_second : bool
+        Whether the case is the second system's.
+    beyond : int, optional
+        How deep the other list was looked at, where not to its end.
+    """
+
+    def moved(hit: Hit) -> Hit:
+        if hit.rank is None:
+            return hit
+        return replace(hit, move=RankMove(hit.rank, others.get(hit.item), is_second, beyond))
+
+    later = None if case.later is None else moved(case.later)
+    return replace(case, hits=[moved(hit) for hit in case.hits], later=later)
 
 
 def worst_queries(system: System, count: int) -> list[QueryValues]:
@@ -130,9 +206,27 @@ def cases_of(system: System, chosen: Iterable[QueryValues], album: Album, *, sho
     FileFormatError
         The ranking file is gone, damaged, or not the one the record was written with.
     """
-    cases = {v.query: Case(v, album.picture(system.query_location(v.query))) for v in chosen}
-    for row in _rows(system, list(cases), shown):
-        case = cases[row["query"]]
+    wanted = list(chosen)
+    rows: dict[Id, list[dict[str, Any]]] = {}
+    for row in _rows(system, [values.query for values in wanted], shown):
+        rows.setdefault(row["query"], []).append(row)
+    return {values.query: case_of(system, values, rows.get(values.query, ()), album) for values in wanted}
+
+
+def case_of(system: System, values: QueryValues, rows: Iterable[Mapping[str, Any]], album: Album) -> Case:
+    """One query with the rows of its list that are shown.
+
+    Parameters
+    ----------
+    system : System
+    values : QueryValues
+    rows : iterable of mapping
+        As :meth:`visual_search.formats.ranking_heads.RankingHeads.rows` gives them.
+    album : Album
+        Where the pictures go.
+    """
+    case = Case(values, album.picture(system.query_location(values.query)))
+    for row in rows:
         case.returned = row["returned"]
         hit = Hit(
             row["rank"],
@@ -147,7 +241,22 @@ def cases_of(system: System, chosen: Iterable[QueryValues], album: Album, *, sho
             case.hits.append(hit)
         elif case.first_relevant is None:
             case.later = hit
-    return cases
+    return case
+
+
+def ranks_of(system: System, queries: Sequence[Id]) -> dict[Id, dict[Id, int | None]]:
+    """For some queries, the rank of every item that was returned; None for what is ignored.
+
+    Raises
+    ------
+    FileFormatError
+        As for :func:`cases_of`.
+    """
+    table = system.result.ranking(queries=queries).select(["query", "item", "rank"])
+    found: dict[Id, dict[Id, int | None]] = {query: {} for query in queries}
+    for row in table.to_pylist():
+        found[row["query"]][row["item"]] = row["rank"]
+    return found
 
 
 def _rows(system: System, queries: list[Id], shown: int) -> list[dict[str, Any]]:

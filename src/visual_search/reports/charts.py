@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from markupsafe import Markup
 
-from visual_search.reports.figures import Curve, Spread, curve_figure, spread_figure
+from visual_search.reports.figures import Curve, Spread, change_figure, curve_figure, spread_figure
 from visual_search.reports.protocol_groups import ProtocolGroup
-from visual_search.reports.systems import Measured
+from visual_search.reports.systems import Measured, System
 from visual_search.reports.wording import counted, short_id, value
 
-__all__ = ["Panel", "curve_panels", "spread_panel"]
+__all__ = ["Panel", "change_panel", "curve_panels", "spread_panel"]
 
 _HEADINGS = {
     "HitRate": "At least one right result among the first k",
@@ -149,3 +150,49 @@ def spread_panel(group: ProtocolGroup, roles: Mapping[str, str], anchor: str) ->
     ]
     columns = ["value", *(f"{one.label}, queries" for one in spreads)]
     return [Panel(heading, "How the queries spread over the values", svg, [], columns, rows, has_legend=False)]
+
+
+def change_panel(
+    pairs: Sequence[tuple[tuple[System, System], str]], group: ProtocolGroup, anchor: str
+) -> list[Panel]:
+    """How average precision changes from one system to another, query by query; one row of bars a pair.
+
+    Parameters
+    ----------
+    pairs : sequence of ((System, System), str)
+        From which system to which, and the role it is drawn in.
+    group : ProtocolGroup
+    anchor : str
+        What ids inside the drawing begin with.
+    """
+    spreads = []
+    for (first, second), role in pairs:
+        theirs = {one.query: one.ap for one in second.per_query}
+        both = [(one.ap, theirs.get(one.query)) for one in first.per_query]
+        changes = [after - before for before, after in both if before is not None and after is not None]
+        if changes:
+            spreads.append(Spread(second.label, role, changes))
+    if not spreads:
+        return []
+    against = pairs[0][0][0].label
+    heading = "Change of average precision, query by query"
+    svg = change_figure(
+        spreads,
+        title=f"{heading}{group.after}",
+        description=f"Of {_all(spreads)}, each against {short_id(against)}. The table below has the counts.",
+        key=f"{anchor}-change",
+    )
+    edges = np.linspace(-1, 1, 11)
+    counts = [_changed(np.asarray(one.values), edges) for one in spreads]
+    names = [f"{edges[b]:.1f} to {edges[b + 1]:.1f}".replace("-", "\u2212") for b in range(10)]
+    names[5:5] = ["0, unchanged"]
+    rows = [[name, *(counted(c[row]) for c in counts)] for row, name in enumerate(names)]
+    columns = ["change", *(f"{one.label}, queries" for one in spreads)]
+    caption = f"Against {short_id(against, 40)}: right of the line better, left of it worse"
+    return [Panel(heading, caption, svg, [], columns, rows, has_legend=False)]
+
+
+def _changed(changes: npt.NDArray[np.float64], edges: npt.NDArray[np.float64]) -> list[int]:
+    """Queries in each step of change, those that did not change by themselves in the middle."""
+    found = [int(one) for one in np.histogram(changes[changes != 0], bins=edges)[0]]
+    return [*found[:5], int((changes == 0).sum()), *found[5:]]

@@ -15,7 +15,7 @@ from visual_search.reports.wording import short_id, value
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Curve", "Spread", "curve_figure", "spread_figure"]
+__all__ = ["Curve", "Spread", "change_figure", "curve_figure", "spread_figure"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,42 @@ def spread_figure(spreads: Sequence[Spread], *, title: str, description: str, ke
     axes.set_xlabel("value of one query", color=ROLE_COLOURS["muted"], labelpad=3)
     # Names come in any script; put in afterwards, they need no font of the drawing's own.
     names = {f"label {row}": short_id(one.label, 30) for row, one in enumerate(spreads)}
+    return drawing(figure, title, description, key, names)
+
+
+def change_figure(spreads: Sequence[Spread], *, title: str, description: str, key: str) -> Markup:
+    """Draw histograms of per-query changes, one system under another on one axis; a line marks no change.
+
+    Parameters
+    ----------
+    spreads : sequence of Spread
+        Values in [-1, 1]; what did not change is counted in words and not drawn, since it would dwarf the rest.
+    title, description, key : str
+        As for :func:`curve_figure`.
+    """
+    figure, axes = canvas(max(HEIGHT, 54 + 40 * len(spreads)))
+    edges = np.linspace(-1, 1, 21)
+    changed = [np.asarray(one.values)[np.asarray(one.values) != 0] for one in spreads]
+    counts = [np.histogram(values, bins=edges)[0] for values in changed]
+    tallest = max((int(count.max()) for count in counts), default=0) or 1
+    names = {}
+    for row, (one, count, values) in enumerate(zip(spreads, counts, changed, strict=True)):
+        base = float(len(spreads) - 1 - row)
+        heights = count / tallest * 0.66
+        axes.bar(
+            edges[:-1] + 0.05, heights, width=0.084, bottom=base, color=ROLE_COLOURS[one.role], alpha=0.75, lw=0
+        )
+        axes.axhline(base, color=ROLE_COLOURS["rule"], linewidth=0.8, zorder=0)
+        axes.plot([0, 0], [base, base + 0.7], color=ROLE_COLOURS["ink"], linewidth=1.3)
+        axes.text(-1, base + 0.76, f"label {row}", color=ROLE_COLOURS["ink"], fontsize=TEXT_SIZE)
+        told = f"{int((values > 0).sum()):,} better, {int((values < 0).sum()):,} worse"
+        axes.text(1, base + 0.76, told, color=ROLE_COLOURS["muted"], fontsize=TEXT_SIZE, ha="right")
+        names[f"label {row}"] = short_id(one.label, 22)
+    axes.set_ylim(-0.02, max(len(spreads), 1))
+    axes.set_yticks([])
+    axes.set_xlim(-1.04, 1.04)
+    axes.set_xticks(np.linspace(-1, 1, 5), ["\u22121", "\u2212.5", "0", "+.5", "+1"])
+    axes.set_xlabel("change of one query", color=ROLE_COLOURS["muted"], labelpad=3)
     return drawing(figure, title, description, key, names)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from visual_search.judging.judged_study import JudgedStudy
 from visual_search.reports.judging_tables import study_tables
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.rendering import render_part
 
 __all__ = ["judging_section"]
@@ -37,4 +37,4 @@ def judging_section(
     each system's scores with how much was judged, both intervals and the bounds, and every rule beside the one in use.
     """
     tables = study_tables(study, listed=listed)
-    return Section(anchor, title, render_part("judging_section.html.j2", tables=tables))
+    return Section(anchor, title, render_part("judging_section.html.j2", anchor=anchor, tables=tables))

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from visual_search.formats.atomic import write_text
+from visual_search.formats.json_shapes import COUNT, NUMBER, TEXT, There, filled
+from visual_search.formats.result_extensions import INTERVAL
 from visual_search.leaks.impact import LeakImpact
+from visual_search.leaks.leak_record import read_leak_record
 from visual_search.leaks.leak_report import LeakGroup, LeakPair, LeakReport
 from visual_search.leaks.picture_pairs import KIND_WORDS
 from visual_search.leaks.report_words import counted
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section, checked
 from visual_search.reports.pictures import Album, Picture
 from visual_search.reports.rendering import render_page, render_part
 from visual_search.reports.wording import counted as grouped
 
-__all__ = ["leaks_section", "write_leaks_page"]
+__all__ = ["leaks_record_section", "leaks_section", "write_leaks_page"]
 
+_DIFFERENCE = {"difference": NUMBER, "queries": COUNT, "only_first": COUNT, "interval": INTERVAL}
+_ROW = {
+    "measure": There(TEXT),
+    **dict.fromkeys(("all_queries", "without_flagged", "flagged_only", "items_ignored"), NUMBER),
+    **dict.fromkeys(("counted", "counted_without", "counted_flagged"), There(COUNT)),
+    "difference": _DIFFERENCE,
+}
+_IMPACT = {
+    "queries": There(COUNT),
+    "flagged": There(COUNT),
+    "measures": There([There(_ROW)]),
+    "notes": There([TEXT]),
+}
+_SHAPE = {"impact": _IMPACT, "notes": There([TEXT])}
 _ROOM = 48_000_000  # bytes of thumbnails: some 10,000 of them
 
 
@@ -84,7 +101,8 @@ def write_leaks_page(
     """
     album = Album(longest=160, max_bytes=_ROOM)
     target = Path(out)
-    html = render_page("leaks.html.j2", title=title, album=album, **_values(report, impact, notes, album))
+    told = None if impact is None else _told(impact)
+    html = render_page("leaks.html.j2", title=title, album=album, **_values(report, told, notes, album))
     write_text(target, html)
     return target
 
@@ -96,14 +114,48 @@ def leaks_section(
     notes: Sequence[str] = (),
     anchor: str = "leaks",
     title: str = "Leaks",
+    album: Album | None = None,
 ) -> Section:
-    """Make the same a section for :func:`visual_search.reports.page.write_report`."""
-    album = Album(longest=128, max_bytes=_ROOM, name=f"{anchor}-picture")
-    body = render_part("leaks_section.html.j2", album=album, **_values(report, impact, notes, album))
+    """Make the same a section for :func:`visual_search.reports.page.write_report`.
+
+    ``album`` takes the pictures where they are not to stand in the section itself.
+    """
+    own = album or Album(longest=128, max_bytes=_ROOM, name=f"{anchor}-picture")
+    return _section(report, None if impact is None else _told(impact), notes, own, (anchor, title))
+
+
+def leaks_record_section(
+    record: Mapping[str, Any], *, anchor: str = "leaks", title: str = "Leaks", album: Album | None = None
+) -> Section:
+    """Make the section of what ``visual-search leaks --save`` wrote, or of a `LeakReport`'s own file.
+
+    Raises
+    ------
+    FileFormatError
+        Not a leak report, or values of another kind; all of them are listed.
+    """
+    report = read_leak_record(record, title)
+    told = checked(record, _SHAPE, title)
+    own = album or Album(longest=128, max_bytes=_ROOM, name=f"{anchor}-picture")
+    return _section(report, told["impact"], told["notes"], own, (anchor, title))
+
+
+def _section(
+    report: LeakReport, impact: Mapping[str, Any] | None, notes: Sequence[str], album: Album, named: tuple[str, str]
+) -> Section:
+    anchor, title = named
+    body = render_part("leaks_section.html.j2", anchor=anchor, album=album, **_values(report, impact, notes, album))
     return Section(anchor, title, body)
 
 
-def _values(report: LeakReport, impact: LeakImpact | None, notes: Sequence[str], album: Album) -> dict[str, Any]:
+def _told(impact: LeakImpact) -> dict[str, Any]:
+    told: dict[str, Any] = filled(impact.as_json(), _IMPACT)
+    return told
+
+
+def _values(
+    report: LeakReport, impact: Mapping[str, Any] | None, notes: Sequence[str], album: Album
+) -> dict[str, Any]:
     """What the templates show; all pictures are made before the page is, since it counts them."""
     groups = _groups(report, album)
     missing = "; ".join(f"{reason}: {grouped(number)}" for reason, number in album.missing.items())

@@ -17,7 +17,7 @@ from visual_search.formats.results import ImageLocation
 from visual_search.images.located import LocatedImages
 from visual_search.images.thumbnails import thumbnail
 
-__all__ = ["Album", "Picture"]
+__all__ = ["Album", "FileAlbum", "Picture"]
 
 _NO_PLACE = "no file is named"
 _GONE = "file is gone"
@@ -35,12 +35,18 @@ class Picture:
         Id of the embedded drawing; None when there is nothing to show.
     problem : str or None
         Why there is nothing to show.
+    file : str or None
+        Name of the image file, where the page does not hold the picture itself.
+    size : tuple of two int, optional
+        Its width and height in pixels.
     address : str or None
         Where a served page gets it from, instead of a drawing of its own.
     """
 
     symbol: str | None
     problem: str | None = None
+    file: str | None = None
+    size: tuple[int, int] | None = None
     address: str | None = None
 
 
@@ -121,8 +127,7 @@ class Album:
         if len(encoded) > self._room:
             return Picture(None, _FULL)
         self._room -= len(encoded)
-        with Image.open(io.BytesIO(small)) as image:
-            width, height = image.size
+        width, height = _size_of(small)
         name = f"{self._name}-{len(self._drawings) + 1}"
         self._symbols[content] = name
         self._ratios.append(width / height)
@@ -133,3 +138,38 @@ class Album:
             ).format(name=name, width=width, height=height, encoded=encoded)
         )
         return Picture(name)
+
+
+class FileAlbum(Album):
+    """The same with each picture as a file of its own, named by its content and never by an id.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files go; it is there.
+    longest : int
+        Longest side in pixels.
+    """
+
+    def __init__(self, folder: Path, *, longest: int = 192) -> None:
+        super().__init__(longest=longest)
+        self._folder = folder
+        self._files: dict[str, Picture] = {}
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def _embedded(self, small: bytes) -> Picture:
+        content = hashlib.sha256(small).hexdigest()[:32]
+        found = self._files.get(content)
+        if found is None:
+            width, height = _size_of(small)
+            (self._folder / f"{content}.webp").write_bytes(small)
+            self._ratios.append(width / height)
+            found = self._files[content] = Picture(None, None, f"{content}.webp", (width, height))
+        return found
+
+
+def _size_of(small: bytes) -> tuple[int, int]:
+    with Image.open(io.BytesIO(small)) as image:
+        return image.size

@@ -8,15 +8,26 @@ from dataclasses import dataclass, field
 from visual_search.errors import FileFormatError
 from visual_search.formats.result_tables import STATES
 from visual_search.ids import Id
-from visual_search.reports.cases import Case, Contrast, best_queries, cases_of, most_different, worst_queries
-from visual_search.reports.charts import Panel, curve_panels, spread_panel
+from visual_search.reports.cases import (
+    Case,
+    Contrast,
+    best_queries,
+    cases_of,
+    most_different,
+    ranks_of,
+    with_moves,
+    worst_queries,
+)
+from visual_search.reports.charts import Panel, change_panel, curve_panels, spread_panel
 from visual_search.reports.comparisons import Comparison
+from visual_search.reports.coverage import Coverage, coverage_of
 from visual_search.reports.pictures import Album
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.provenance import facts_of
+from visual_search.reports.slice_tables import SliceTable, slice_tables
 from visual_search.reports.systems import QueryValues, System
 
-__all__ = ["ProtocolPart", "ShownQueries", "choose_cases", "protocol_part", "series_roles"]
+__all__ = ["ChangedQueries", "ProtocolPart", "ShownQueries", "choose_cases", "protocol_part", "series_roles"]
 
 _ROLES = 8  # distinct colours with line styles; further systems take them again
 
@@ -43,6 +54,21 @@ class ShownQueries:
     problem: str | None = None
 
 
+@dataclass(frozen=True)
+class ChangedQueries:
+    """Two systems, and the queries between them that changed most.
+
+    Parameters
+    ----------
+    first, second : System
+    contrasts : list of Contrast
+    """
+
+    first: System
+    second: System
+    contrasts: list[Contrast]
+
+
 @dataclass
 class ProtocolPart:
     """What the template draws for one protocol."""
@@ -53,8 +79,10 @@ class ProtocolPart:
     panels: list[Panel]
     comparisons: list[Comparison]
     shown: dict[str, ShownQueries]
-    contrast: tuple[System, System] | None = None
-    contrasts: list[Contrast] = field(default_factory=list)
+    changes: list[Panel] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
+    slices: list[SliceTable] = field(default_factory=list)
+    pairs: list[ChangedQueries] = field(default_factory=list)
 
     @property
     def facts(self) -> list[str]:
@@ -80,7 +108,7 @@ class ProtocolPart:
     def states(self) -> list[str]:
         """States of the results shown, in the order of the key."""
         cases = [case for part in self.shown.values() for case in (*part.worst, *part.best)]
-        cases += [case for one in self.contrasts for case in (one.first, one.second)]
+        cases += [case for pair in self.pairs for one in pair.contrasts for case in (one.first, one.second)]
         found = {hit.state for case in cases for hit in case.hits}
         return [state for state in STATES if state in found or state in {"relevant", "not_relevant"}]
 
@@ -100,7 +128,11 @@ def protocol_part(
     own = [c for c in comparisons if c.protocol == group.name or (c.protocol is None and {c.a, c.b} <= names)]
     panels = [*curve_panels(group, roles, anchor), *spread_panel(group, roles, anchor)]
     shown = {system.label: ShownQueries() for system in group.systems}
-    return ProtocolPart(anchor, group, roles, panels, own, shown)
+    part = ProtocolPart(anchor, group, roles, panels, own, shown)
+    part.coverage, part.slices = coverage_of(group), slice_tables(group)
+    if own:
+        part.changes = change_panel([(pair, roles[pair[1].label]) for pair in _pairs(group)], group, anchor)
+    return part
 
 
 def choose_cases(part: ProtocolPart, album: Album, *, count: int, shown: int) -> None:
@@ -120,10 +152,11 @@ def choose_cases(part: ProtocolPart, album: Album, *, count: int, shown: int) ->
         return
     for system in part.group.systems:
         _choose_of(system, part.shown[system.label], album, count, shown)
-    pair = _pair(part.group)
-    if pair and not any(part.shown[system.label].problem for system in pair):
-        part.contrast = pair
-        part.contrasts = _contrasts(*pair, album, count, shown)
+    for first, second in _pairs(part.group):
+        if part.shown[first.label].problem or part.shown[second.label].problem:
+            continue
+        if contrasts := _contrasts(first, second, album, count, shown):
+            part.pairs.append(ChangedQueries(first, second, contrasts))
 
 
 def _choose_of(system: System, part: ShownQueries, album: Album, count: int, shown: int) -> None:
@@ -143,19 +176,18 @@ def _choose_of(system: System, part: ShownQueries, album: Album, count: int, sho
     part.best = [cases[values.query] for values in best]
 
 
-def _pair(group: ProtocolGroup) -> tuple[System, System] | None:
-    """The two systems whose queries are compared: the baseline, or the second, against the highest AP."""
+def _pairs(group: ProtocolGroup) -> list[tuple[System, System]]:
+    """The pairs whose queries are compared: the baseline, or the lower of the two highest AP, against each other."""
     if len(group.systems) < 2:
-        return None
+        return []
 
     def height(system: System) -> float:
         measured = system.find("AP")
         return measured.mean if measured and measured.mean is not None else -1.0
 
     ranked = sorted(group.systems, key=height, reverse=True)
-    lower = next((s for s in group.systems if s.is_baseline), ranked[1])
-    upper = next(system for system in ranked if system is not lower)
-    return lower, upper
+    against = next((s for s in group.systems if s.is_baseline), ranked[1])
+    return [(against, system) for system in ranked if system is not against][: _ROLES - 1]
 
 
 def _contrasts(first: System, second: System, album: Album, count: int, shown: int) -> list[Contrast]:
@@ -163,7 +195,15 @@ def _contrasts(first: System, second: System, album: Album, count: int, shown: i
     theirs: dict[Id, QueryValues] = {values.query: values for values in second.per_query}
     before = cases_of(first, chosen, album, shown=shown)
     after = cases_of(second, [theirs[values.query] for values in chosen], album, shown=shown)
-    return [Contrast(before[values.query], after[values.query]) for values in chosen]
+    queries = [values.query for values in chosen]
+    ranks = [ranks_of(system, queries) for system in (first, second)]
+    return [
+        Contrast(
+            with_moves(before[query], ranks[1][query], is_second=False),
+            with_moves(after[query], ranks[0][query], is_second=True),
+        )
+        for query in queries
+    ]
 
 
 def _tied(system: System, chosen: Sequence[QueryValues]) -> int:

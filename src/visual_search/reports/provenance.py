@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from visual_search.evaluation.protocols.presets import PRESETS
@@ -10,7 +11,15 @@ from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.systems import System
 from visual_search.reports.wording import counted, listed, plural, value
 
-__all__ = ["facts_of", "provenance", "rules_of"]
+__all__ = ["Fingerprints", "PrintRow", "facts_of", "fingerprints_of", "provenance", "rules_of"]
+
+_PRINTED = {
+    "gallery": "Gallery",
+    "queries": "Queries",
+    "relevance": "Right answers",
+    "exclusions": "Exclusions",
+    "ranking": "Ranking",
+}
 
 _KINDS = {
     "complete": "all right answers listed",
@@ -77,6 +86,39 @@ def _rules_title(preset: str) -> str:
 def provenance(system: System) -> list[tuple[str, str]]:
     """Label and text of everything the record says about how its numbers came to be."""
     return [(label, text) for label, text in _told(system) if text]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintRow:
+    """The first digits of one result's fingerprints; empty where the record has none."""
+
+    file: str
+    digits: tuple[str, ...]
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """Fingerprints of all results of a page, and the versions that they were made with, each set once."""
+
+    parts: tuple[str, ...]
+    rows: tuple[PrintRow, ...]
+    versions: tuple[str, ...]
+
+
+def fingerprints_of(groups: Sequence[ProtocolGroup]) -> Fingerprints:
+    """What stands at the foot of a page: which data each result is of, and what made it."""
+    rows: list[PrintRow] = []
+    versions: dict[str, None] = {}
+    for group in groups:
+        for system in group.systems:
+            given = system.record.get("fingerprints") or {}
+            digits = tuple(str(given.get(part) or "").rpartition(":")[2][:12] for part in _PRINTED)
+            rows.append(PrintRow(system.result.path.name, digits, str(system.record["timestamp"])))
+            made = _pairs(system.record.get("versions") or {}, " ")
+            on = _pairs(system.record.get("machine") or {}, " ")
+            versions["; ".join(filter(None, (made, on)))] = None
+    return Fingerprints(tuple(_PRINTED.values()), tuple(rows), tuple(filter(None, versions)))
 
 
 def _told(system: System) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import math
 from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable
 from visual_search.evaluation.neighbor_recall_words import summary_lines
 from visual_search.evaluation.query_recall import QueryRecall
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.rendering import render_part
 from visual_search.reports.wording import listed, value
 
@@ -45,6 +45,7 @@ def recall_section(
     shown = [_cells(one) for one in table.worst(worst) if one.missed]
     body = render_part(
         "recall_section.html.j2",
+        anchor=anchor,
         lines=[*summary_lines(table, threshold=threshold), *table.notes],
         rows=shown,
     )

@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import BaseLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import BaseLoader, Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
 
 from visual_search.reports import wording
+from visual_search.reports.long_names import LongNames, breakable
 from visual_search.reports.page_drawing import swatch
 
 __all__ = ["page_environment", "page_style", "render_page", "render_part"]
 
 
 def render_page(template: str, **values: Any) -> str:
-    """Fill a page template; the style sheet goes in with its hash in the content policy."""
+    """Fill a page template; the style sheet goes in with its hash in the content policy.
+
+    Pictures may be inside the page or, with ``images``, files that it names.
+    """
     style = page_style()
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
-    return _environment().get_template(template).render(style=Markup(style), policy=policy, **values)  # noqa: S704
+    images = values.pop("images", "data:")
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src {images}; base-uri 'none'; form-action 'none'"
+    )
+    values = {"long_names": LongNames("name"), "style": Markup(style), "policy": policy} | values  # noqa: S704
+    return _environment().get_template(template).render(**values)
 
 
-def render_part(template: str, **values: Any) -> Markup:
-    """Fill a template that is a part of a page; what it shows is escaped."""
-    return Markup(_environment().get_template(template).render(**values))  # noqa: S704 - autoescaped above
+def render_part(template: str, *, anchor: str, **values: Any) -> Markup:
+    """Fill a template that is a part of a page; what it shows is escaped.
+
+    Names that it cuts stand whole at its end, under anchors that begin with the part's own.
+    """
+    values = {"long_names": LongNames(f"{anchor}-name"), "anchor": anchor} | values
+    body = _environment().get_template(template).render(**values)
+    listed = _environment().get_template("long_names.html.j2").render(long_names=values["long_names"])
+    return Markup(body + listed)  # noqa: S704 - autoescaped above
 
 
 @cache
@@ -39,10 +53,10 @@ def page_style() -> str:
     return "\n".join(templates.joinpath(name).read_text("utf-8") for name in ("tokens.css", "style.css"))
 
 
-def _breakable(text: str) -> Markup:
-    """An id that may wrap where its parts meet: after separators and before a dot, so that no ending is cut."""
-    parts = re.split(r"(?<=[/\\_-])(?=[^/\\_-])|(?<=[^.])(?=\.[^.])", text)
-    return Markup("<wbr>").join(escape(part) for part in parts)
+@pass_context
+def _named(context: Context, identifier: object, limit: int = 96) -> Markup:
+    names: LongNames | None = context.get("long_names")
+    return breakable(wording.short_id(identifier, limit)) if names is None else names.shown(identifier, limit)
 
 
 def _shown(what: Any) -> Any:
@@ -75,7 +89,13 @@ def page_environment(loader: BaseLoader) -> Environment:
         "counted": wording.counted,
         "short_id": wording.short_id,
         "listed": wording.listed,
-        "breakable": _breakable,
+        "breakable": breakable,
+        "named": _named,
     }
-    environment.globals |= {"plural": wording.plural, "swatch": swatch, "version": version("visual-search")}
+    environment.globals |= {
+        "plural": wording.plural,
+        "swatch": swatch,
+        "version": version("visual-search"),
+        "picture_root": "",
+    }
     return environment

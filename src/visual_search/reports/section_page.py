@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from visual_search.formats.atomic import write_text
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.pictures import Album
 from visual_search.reports.rendering import render_page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.truth_facts import truth_words
-from visual_search.reports.page import Section
+from visual_search.reports.page_section import Section
 from visual_search.reports.rendering import render_part
 
 __all__ = ["truth_section"]
@@ -27,4 +27,5 @@ def truth_section(truth: ExactNeighbors, *, anchor: str = "truth", title: str = 
     Certified are the queries for which no nearer item can have been left out. The fingerprints say of which vectors the
     answers are; a recall against them is of these vectors and no others.
     """
-    return Section(anchor, title, render_part("truth_section.html.j2", lines=truth_words(truth).split("\n")))
+    lines = truth_words(truth).split("\n")
+    return Section(anchor, title, render_part("truth_section.html.j2", anchor=anchor, lines=lines))

@@ -99,6 +99,7 @@ class SearchStages:
             },
             "regained_by_rerank": self.regained,
             "settings": dict(self.settings),
+            "words": self.words(),
         }
 
 

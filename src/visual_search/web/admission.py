@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import re
 import socket
 from urllib.parse import urlsplit
 
@@ -93,12 +94,13 @@ class Admission:
     @staticmethod
     def cookie_name(request: Request) -> str:
         """A name for each port, since browsers share cookies between the ports of a host."""
-        return f"visual-search-{request.url.port or 80}"
+        return f"visual-search-{request.scope['server'][1]}"
+
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]@/:\\]+))(?::[0-9]{1,5})?")
 
 
 def _host_name(header: str) -> str:
     """Name or number of a Host header, without port and brackets; empty where it is none."""
-    try:
-        return (urlsplit(f"//{header}").hostname or "").lower()
-    except ValueError:
-        return ""
+    found = _HOST.fullmatch(header.lower())
+    return "" if found is None else found[1] or found[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -13,6 +14,7 @@ from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.explored_sweeps import ExploredSweeps
 from visual_search.workflows.kept_uploads import KeptUploads
 from visual_search.workflows.result_pictures import ResultPictures
+from visual_search.workflows.result_view import result_panels
 
 __all__ = ["Explorer", "ExplorerOf"]
 
@@ -45,6 +47,7 @@ class Explorer:
         )
         self.thumbnails = KeptThumbnails(settings.thumbnail_bytes)
         self.results = ExploredResults(settings.results, image_folders=settings.images)
+        self.results.preparations.append(partial(result_panels, self.results))
         self.pictures = ResultPictures(self.results, self.thumbnails)
 
 

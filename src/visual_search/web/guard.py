@@ -65,13 +65,9 @@ class Guard:
             await send(message)
 
         request = Request(scope, receive)
-        answer = self._refused(request)
-        if answer is not None:
-            await answer(scope, receive, with_headers)
-            return
-        inner = {**scope, "method": "GET"} if bodiless else scope
         try:
-            await self._app(inner, receive, with_headers)
+            app = self._refused(request) or self._app
+            await app({**scope, "method": "GET"} if bodiless else scope, receive, with_headers)
         except Exception as error:
             if started:
                 raise
@@ -84,7 +80,7 @@ class Guard:
             return refusal(request, 421, "WrongHost", message)
         if not self._admission.same_site(request):
             return refusal(request, 403, "CrossSite", "only the explorer's own pages may send this")
-        path = request.url.path
+        path: str = request.scope["path"]
         if path.startswith("/static/") or path == TOKEN_PATH or not self._admission.needs_token:
             return None
         shown = request.query_params.get("token")

@@ -68,7 +68,7 @@ def add_page(app: FastAPI, page: Page) -> None:
     twin_path = f"{page.path}.json"
 
     def html(request: Request, data: Annotated[Any, Depends(page.data)]) -> Response:
-        query = request.url.query
+        query = request.scope["query_string"].decode("ascii", "replace")
         twin = twin_path + (f"?{query}" if query else "")
         return page_response(request, page.template, data, title=page.title_of(data), twin=twin)
 

@@ -73,7 +73,7 @@ def refusal(
 
 def unexpected(request: Request, error: Exception) -> Response:
     """The answer where this program is at fault: the trace goes to the log and to nobody else."""
-    _LOG.error("%s %s", request.method, request.url.path, exc_info=error)
+    _LOG.error("%s %s", request.method, request.scope["path"], exc_info=error)
     message = "a fault of visual-search, not of the request; the terminal that serves has the lines to report"
     return refusal(request, 500, "InternalError", message)
 
@@ -87,7 +87,7 @@ def add_refusals(app: FastAPI) -> None:
 
 def wants_page(request: Request) -> bool:
     """Whether a person asks, with a browser, and not a program."""
-    return "text/html" in request.headers.get("accept", "") and not request.url.path.endswith(".json")
+    return "text/html" in request.headers.get("accept", "") and not request.scope["path"].endswith(".json")
 
 
 def _refused_by_package(request: Request, error: Exception) -> Response:

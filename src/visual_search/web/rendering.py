@@ -17,7 +17,7 @@ from visual_search.reports.wording import printable
 from visual_search.web.addresses import address
 from visual_search.web.static_files import static_address
 
-__all__ = ["json_response", "page_response"]
+__all__ = ["compile_templates", "json_response", "page_response"]
 
 
 @cache
@@ -32,6 +32,12 @@ def _environment() -> Environment:
 def _as_written(text: str) -> Markup:
     """A text of several lines, escaped; other texts are shown in one line."""
     return Markup("\n").join(printable(line) for line in text.split("\n"))
+
+
+def compile_templates() -> None:
+    """Do now what the first request of each page would wait for: templates become code once a process."""
+    for name in _environment().list_templates(["j2"]):
+        _environment().get_template(name)
 
 
 def page_response(
@@ -49,7 +55,7 @@ def page_response(
             title=title,
             twin=twin,
             navigation=request.app.state.navigation,
-            here=request.url.path,
+            here=request.scope["path"],
         )
     )
     return HTMLResponse(html.encode("utf-8", "replace"), status, headers={"Cache-Control": "no-store"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -10,6 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from visual_search.errors import InputError
+from visual_search.web.rendering import compile_templates
 from visual_search.web.settings import ExplorerSettings
 
 __all__ = ["listening_socket", "serve"]
@@ -50,7 +52,17 @@ def serve(app: FastAPI, settings: ExplorerSettings, port: int, ready: Callable[[
     with listening:
         listening.listen(128)  # from here on requests wait for their turn, so the address may be told
         ready(_address(settings, listening.getsockname()[1]))
+        threading.Thread(target=_get_ready, args=(app,), name="get ready", daemon=True).start()
         uvicorn.Server(config).run([listening])
+
+
+def _get_ready(app: FastAPI) -> None:
+    """Do what the first visitors would wait for: read results, load what draws and reads tables, compile templates."""
+    import matplotlib.backends.backend_svg  # noqa: F401
+    import pyarrow.parquet  # noqa: F401
+
+    app.state.explorer.results.refreshed()
+    compile_templates()
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -23,7 +23,7 @@ def signed_in(request: Request, admission: Admission) -> Response:
     The page goes on by itself: after a redirect a browser that came from another site would hold the cookie back.
     """
     rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
-    path = "/" if request.url.path == TOKEN_PATH else "/" + quote(request.url.path.lstrip("/\\"))
+    path = "/" if request.scope["path"] == TOKEN_PATH else "/" + quote(request.scope["path"].lstrip("/\\"))
     onward = path + (f"?{urlencode(rest)}" if rest else "")
     answer = page_response(request, "signed_in.html.j2", {"onward": onward}, title="Signed in", twin=None)
     answer.set_cookie(
@@ -31,7 +31,7 @@ def signed_in(request: Request, admission: Admission) -> Response:
         admission.cookie_value,
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=request.scope["scheme"] == "https",
     )
     return answer
 

@@ -13,6 +13,7 @@ from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.protocols.directions import Directions, evaluate_directions_vectors
 from visual_search.evaluation.protocols.split import Split
 from visual_search.indexing.index_table import VectorIndex
+from visual_search.workflows.demo_protocols import HALVES
 from visual_search.workflows.page_comparisons import PageComparison, drawn_words
 
 __all__ = ["DIRECTION_MEASURES", "MeasuredDirections", "measure_directions"]
@@ -47,6 +48,7 @@ class MeasuredDirections:
             "systems": {name: found.as_json() for name, found in self.systems.items()},
             "random": self.random.as_json(),
             "comparisons": [one.as_json() for one in self.comparisons],
+            "names": [f"{half} ask" for half in HALVES],
         }
 
 

@@ -20,8 +20,9 @@ from visual_search.errors import InputError, VisualSearchError
 __all__ = ["ExploredResults"]
 
 _OPENED = 24  # results held open
-_COMPARISONS = 2000  # kept on disk
-_LOOK_EVERY = 0.5  # seconds between looks through the folder
+#: What is kept on disk, and how many of each; the number in a name rises where it is made in another way.
+_KEPT = {"comparison 1": 2000, "figures 1": 2000}
+_LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
 _LOG = logging.getLogger(__name__)
 
@@ -48,19 +49,38 @@ class ExploredResults:
         self.shelf = Shelf(places)
         self.image_folders = [Path(folder).resolve() for folder in [*self.shelf.folders, *image_folders]]
         database = self.shelf.database
-        self._kept = None if database is None else Kept(database, "comparison 1", most=_COMPARISONS)
+        self._kept = (
+            {} if database is None else {kind: Kept(database, kind, most=most) for kind, most in _KEPT.items()}
+        )
         self._opened: OrderedDict[tuple[str, str], OpenedResult] = OrderedDict()
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
         self._work: Queue[tuple[str, Callable[[], object]]] = Queue()
         self._waiting: set[str] = set()
+        self._prepared: set[tuple[str, str]] = set()
+        self.preparations: list[Callable[[str], object]] = []
 
     def refreshed(self) -> int:
         """Follow the folders for a moment; the number of files still to be read, which is gone on with at once."""
-        waiting = self.shelf.refresh(seconds=_PATIENCE, at_most_every=_LOOK_EVERY).waiting
-        if waiting:
+        found = self.shelf.refresh(seconds=_PATIENCE, at_most_every=_LOOK_EVERY)
+        if found.waiting:
             self.later("refresh", self.shelf.refresh)
-        return waiting
+        if found.waiting or found.read:
+            self.later("prepare", self._prepare)
+        return found.waiting
+
+    def _prepare(self) -> None:
+        """Do now what pages of new results would do when first asked for; the latest first."""
+        for entry in sorted(self.shelf.entries(), key=lambda entry: -entry.changed):
+            name = (entry.key, entry.fingerprint)
+            if entry.problem or name in self._prepared:
+                continue
+            self._prepared.add(name)
+            for prepare in self.preparations:
+                try:
+                    prepare(entry.key)
+                except VisualSearchError:
+                    continue  # told on the page
 
     def entries(self) -> list[Entry]:
         """Every result."""
@@ -93,7 +113,15 @@ class ExploredResults:
                 self._opened.popitem(last=False)
         return opened
 
-    def kept_or_later(self, made_from: Any, compute: Callable[[], Any], *, at_once: bool) -> Any:
+    @property
+    def busy(self) -> int:
+        """Pieces of work that wait behind the pages."""
+        with self._lock:
+            return len(self._waiting)
+
+    def kept_or_later(
+        self, made_from: Any, compute: Callable[[], Any], *, at_once: bool, kind: str = "comparison 1"
+    ) -> Any:
         """A value that was computed before, or computed now; else None, and it is computed behind the page's back.
 
         Parameters
@@ -104,11 +132,12 @@ class ExploredResults:
             Gives a JSON value. What it refuses is kept as ``{"refused": message}``.
         at_once : bool
             Compute it now.
+        kind : str
+            What it is.
         """
-        assert self._kept is not None
-        if (found := self._kept.get(made_from)) is not None:
+        kept = self._kept[kind]
+        if (found := kept.get(made_from)) is not None:
             return found
-        kept = self._kept
 
         def made() -> Any:
             try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ from visual_search.workflows.explored_indexes import ExploredIndex, ExploredInde
 
 __all__ = ["ExploredSweep", "ExploredSweeps", "LostQuery", "SweepView"]
 
+Made = TypeVar("Made")
+
+_MOST_KEPT = 256
 _USUAL_COST = "latency_p50"
 _COST_WITHOUT_TIMES = "index_bytes"
 
@@ -83,6 +87,7 @@ class ExploredSweep:
         self._path = path
         self._reading = threading.Lock()
         self._read: tuple[tuple[int, int], Sweep] | None = None
+        self._made: OrderedDict[Hashable, Any] = OrderedDict()
         self.sweep()
 
     def sweep(self) -> Sweep:
@@ -92,12 +97,29 @@ class ExploredSweep:
         with self._reading:
             if self._read is None or self._read[0] != stamp:
                 self._read = (stamp, Sweep.load(self._path))
+                self._made.clear()
             return self._read[1]
+
+    def made(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What was made of the points under a key, kept until they change: drawings and bounds take their time."""
+        sweep = self.sweep()
+        with self._reading:
+            if key in self._made:
+                self._made.move_to_end(key)
+                kept: Made = self._made[key]
+                return kept
+        new = make()
+        with self._reading:
+            if self._read is not None and self._read[1] is sweep:
+                self._made[key] = new
+                while len(self._made) > _MOST_KEPT:
+                    self._made.popitem(last=False)
+        return new
 
     def front(self, view: SweepView) -> Front:
         """The settings that no other beats in measure and cost; all points are either on it or beaten."""
-        sweep = self.sweep()
-        return pareto_front(sweep, view.measure, self.cost(view))
+        cost = self.cost(view)
+        return self.made(("front", view.measure, cost), lambda: pareto_front(self.sweep(), view.measure, cost))
 
     def cost(self, view: SweepView) -> str:
         """The cost that is looked at.
@@ -118,8 +140,11 @@ class ExploredSweep:
         """The cheapest setting certified for the target; None where no target is given."""
         if view.target is None:
             return None
-        return choose(
-            self.sweep(), view.target, measure=view.measure, confidence=view.confidence, cost=self.cost(view)
+        return self.made(
+            ("choice", view),
+            lambda: choose(
+                self.sweep(), view.target, measure=view.measure, confidence=view.confidence, cost=self.cost(view)
+            ),
         )
 
     def table(self, view: SweepView) -> list[dict[str, Any]]:

@@ -115,6 +115,7 @@ def make_pool(
     request: PoolRequest | None = None,
     grow: Place | None = None,
     store: Place | None = None,
+    suggest_from: Place | None = None,
 ) -> MadePool:
     """Make a pool of rankings, or grow one, and put it into a store.
 
@@ -129,6 +130,8 @@ def make_pool(
         A pool that the new one takes up whole, with its task; what the rankings add to it is told.
     store : path or URL, optional
         A store of judgements, made where it is not there.
+    suggest_from : path, optional
+        Right answers of another making, whose grades the store shows each judge after his own.
 
     Raises
     ------
@@ -137,9 +140,12 @@ def make_pool(
         another task.
     """
     from visual_search.judging.store import JudgementStore
+    from visual_search.judging.suggestions import suggest
 
     asked = request or PoolRequest()
     _check(asked, store)
+    if suggest_from is not None and store is None:
+        raise InputError("suggest_from: suggestions are kept in a store; name one")
     runs = pooled_runs(rankings)
     gallery = None if asked.gallery is None else PoolGallery(asked.gallery)
     old = None if grow is None else Pool.load(grow)
@@ -147,7 +153,7 @@ def make_pool(
     held = None if store is None else JudgementStore(store)
     try:
         judged = [] if held is None else held.standing()
-        pairs = {(one.query, one.item) for one in judged}
+        pairs = None if held is None else {(one.query, one.item) for one in judged}
         growth = None if old is None else pool_growth(old, fresh, pairs)
         pool = fresh if old is None else old.merged(fresh)
         if gallery is not None:
@@ -156,6 +162,8 @@ def make_pool(
             pool = replace(pool, items={**pool.items, **gallery.places(bare)})
         pool.save(out)
         added = None if held is None else held.add_pool(pool)
+        if held is not None and suggest_from is not None:
+            suggest(held, read_relevance(suggest_from)[0], Path(suggest_from).name)
     finally:
         if held is not None:
             held.close()
@@ -197,8 +205,7 @@ def _of_dataset(dataset: EvaluationDataset, images: Mapping[Id, ImageLocation]) 
     for query in dataset:
         path = dataset.image_of(query)
         image = images.get(query.query_id) if path is None else ImageLocation(path)
-        text = query.extra.get("text")
-        queries[query.query_id] = PoolQuery(query.query_id, image, text if isinstance(text, str) else None)
+        queries[query.query_id] = PoolQuery(query.query_id, image, query.text)
     return queries
 
 

@@ -31,9 +31,10 @@ class JudgingStatus:
         done, task = self.progress, self.task
         share = f"{done.given / done.wanted:.0%}" if done.wanted else "nothing"
         pairs = counted(done.pairs, "pair", "pairs")
+        several = f", of {task.overlap:.0%} of them {task.overlap_wanted}" if task.overlap else ""
         lines = [
             f"{done.judged:,} of {pairs} judged; {done.given:,} of {done.wanted:,} judgements wanted, {share}",
-            f"wanted per pair: {task.wanted}, of {task.overlap:.0%} of them {task.overlap_wanted}; order: {task.order}",
+            f"wanted per pair: {task.wanted}{several}; order: {task.order}",
         ]
         if done.judges:
             rows = [

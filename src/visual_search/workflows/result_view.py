@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from visual_search.catalogue.opened import OpenedResult, Order
 from visual_search.errors import FileFormatError, UnknownIdError
@@ -21,7 +23,7 @@ from visual_search.workflows.comparable_results import told_differences
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
 
-__all__ = ["ResultView", "result_view"]
+__all__ = ["ResultView", "result_panels", "result_view"]
 
 _CASES = 5
 _SHOWN = 10
@@ -131,9 +133,9 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
             problem = str(told)
     elif measure:
         raise UnknownIdError(f"measure: {measure[:100]!r}; {problem}")
-    group = _group(opened, with_queries=problem is None)
+    group = _group(opened)
     roles = {system.label: "series-1" for system in group.systems}
-    part = ProtocolPart("result", group, roles, _panels(group, roles), [], {})
+    part = ProtocolPart("result", group, roles, result_panels(explored, key), [], {})
     return ResultView(opened, part, chosen, cases, undefined, problem, _comparable(explored, opened))
 
 
@@ -142,20 +144,36 @@ def _cases(opened: OpenedResult, measure: str, kind: Order, address: PictureAddr
     return [case_of(opened, str(opened.query_ids[row]), address, shown=_SHOWN) for row in rows]
 
 
-def _group(opened: OpenedResult, *, with_queries: bool) -> ProtocolGroup:
+def _group(opened: OpenedResult) -> ProtocolGroup:
     (system,) = load_systems([opened.stored])
-    if with_queries and not system.per_query:
-        values = opened.values(opened.leading_measure).tolist()
-        system.per_query = [
-            QueryValues(query, None if ap != ap else ap, None, None, None)  # noqa: PLR0124 - NaN is not itself
-            for query, ap in zip(opened.query_ids, values, strict=True)
-        ]
+    # The file of places may be long; each picture is asked for by itself, and says for itself what is wrong.
+    system.places_problem = None
     (group,) = group_by_protocol([system])
     return group
 
 
-def _panels(group: ProtocolGroup, roles: dict[str, str]) -> list[Panel]:
-    return [*curve_panels(group, roles, "result"), *spread_panel(group, roles, "result")]
+def result_panels(explored: ExploredResults, key: str) -> list[Panel]:
+    """The figures of a result, drawn once and kept."""
+    opened = explored.opened(key)
+    made_from = [opened.entry.fingerprint, opened.entry.name, opened.problem()]
+    drawn = explored.kept_or_later(made_from, lambda: _drawn(opened), at_once=True, kind="figures 1")
+    if isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
+        return []
+    return [Panel(**(panel | {"svg": Markup(panel["svg"])})) for panel in drawn]  # noqa: S704 - drawn here
+
+
+def _drawn(opened: OpenedResult) -> list[dict[str, Any]]:
+    group = _group(opened)
+    (system,) = group.systems
+    if opened.problem() is None and not system.per_query:
+        values = opened.values(opened.leading_measure).tolist()
+        system.per_query = [
+            QueryValues(query, None if isnan(ap) else ap, None, None, None)
+            for query, ap in zip(opened.query_ids, values, strict=True)
+        ]
+    roles = {system.label: "series-1"}
+    panels = [*curve_panels(group, roles, "result"), *spread_panel(group, roles, "result")]
+    return [asdict(panel) for panel in panels]
 
 
 def _comparable(explored: ExploredResults, opened: OpenedResult) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from visual_search.catalogue.entry import Entry
 from visual_search.catalogue.notes_file import LONGEST_NOTE
 from visual_search.errors import InputError, first_few
@@ -37,7 +39,7 @@ FACTS = {
     "file": "File",
 }
 _NUMBERS = {"queries", "gallery", "warnings"}
-_SHOWN = 250  # rows of one page
+_SHOWN = 100  # rows of one page
 _SERIES = 8
 _PATIENCE = 0.06  # seconds in which differences are made while the page waits
 
@@ -107,6 +109,7 @@ def results_table(
     page = min(request.page, pages)
     return {
         "waiting": waiting,
+        "working": explored.busy,
         "problems": explored.shelf.problems(),
         "unreadable": sum(entry.problem is not None for entry in chosen),
         "total": len(entries),
@@ -125,7 +128,7 @@ def results_table(
         "measures": list(measures),
         "rows": rows[(page - 1) * _SHOWN : page * _SHOWN],
         "pending": any(row["difference"] and row["difference"]["pending"] for row in rows),
-        "figure": _figure(chosen, groups, measure, link),
+        "figure": _figure(explored, chosen, groups, measure, link),
         "lone_notes": [
             {"file": file, "text": note.text, "time": note.time}
             for file, note in explored.shelf.lone_notes().items()
@@ -245,7 +248,11 @@ def _values(entries: Sequence[Entry], fact: str) -> list[str]:
 
 
 def _figure(
-    entries: Sequence[Entry], groups: ComparableGroups, measure: str, link: Callable[[str], str]
+    explored: ExploredResults,
+    entries: Sequence[Entry],
+    groups: ComparableGroups,
+    measure: str,
+    link: Callable[[str], str],
 ) -> dict[str, Any] | None:
     """The measure over time, with what each line's results have in common; None where nothing can be drawn."""
     drawn: dict[int, list[HistoryPoint]] = {}
@@ -272,17 +279,26 @@ def _figure(
     title = Measured(measure, None, "").title
     direction = "Higher is better." if higher_is_better(measure) else "Lower is better."
     described = f"{plural(sum(map(len, drawn.values())), 'result')}, each a link. {direction}"
-    svg = history_figure(lines, title=f"{title} over time", description=described, key="history")
+    svg = explored.kept_or_later(
+        [title, described, [[line.role, [_told(point) for point in line.points]] for line in lines]],
+        lambda: str(history_figure(lines, title=f"{title} over time", description=described, key="history")),
+        at_once=True,
+        kind="figures 1",
+    )
     return {
         "title": title,
         "direction": direction,
-        "svg": svg,
+        "svg": Markup(svg),  # noqa: S704 - drawn by history_figure, which escapes
         "lines": [
             {"role": roles[group], "words": _in_common(firsts[group]), "results": len(drawn[group])}
             for group in largest[:_SERIES]
         ],
         "others": max(0, len(largest) - _SERIES),
     }
+
+
+def _told(point: HistoryPoint) -> list[Any]:
+    return [point.time.isoformat(), point.value, point.low, point.high, point.name, point.link]
 
 
 def _in_common(entry: Entry) -> str:

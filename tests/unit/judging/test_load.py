@@ -16,15 +16,16 @@ from visual_search.judging.records import Verdict
 from visual_search.judging.store import JudgementStore
 from visual_search.judging.task import JudgingTask
 
-JUDGES, EACH, PAUSE, ROUNDS = 20, 8, 0.25, 6
+JUDGES, EACH, PAUSE, ROUNDS, LIMIT = 20, 8, 0.25, 4, 0.1
 
 
 class Judge(threading.Thread):
     """Asks for pairs and judges them, with pauses of chance, and notes how long each answer took."""
 
-    def __init__(self, store: JudgementStore, name: str, seed: int) -> None:
+    def __init__(self, store: JudgementStore, name: str, seed: int, *, pause: float = PAUSE) -> None:
         super().__init__(name=name)
         self.work, self.store, self.rng = Assignment(store), store, np.random.default_rng(seed)
+        self.pause = pause
         self.given: list[int] = []
         self.confirmed: list[int] = []
         self.seconds: list[float] = []
@@ -33,7 +34,7 @@ class Judge(threading.Thread):
     def run(self) -> None:
         try:
             for turn in range(EACH):
-                time.sleep(self.rng.random() * 2 * PAUSE)
+                time.sleep(self.rng.random() * 2 * self.pause)
                 start = time.perf_counter()
                 pair = self.work.next(self.name, count=4)[0].pair
                 middle = time.perf_counter()
@@ -58,12 +59,16 @@ def round_of_judges(store: JudgementStore, seed: int) -> list[Judge]:
 def test_twenty_judges_at_once(made: Callable[..., JudgementStore]) -> None:
     store = made(pool_of(40, 30, JudgingTask(overlap=0.3), systems=6))
     done: list[Judge] = []
-    slow = []
-    for seed in range(ROUNDS):  # a machine that does other work meanwhile delays any round: the quickest one counts
+    rounds = []
+    for seed in range(ROUNDS):  # other work on the machine delays any round: the best one counts
+        alone = Judge(store, f"alone {seed}", 1000 + seed, pause=0.0)
+        alone.start()
+        alone.join()
         judges = round_of_judges(store, seed)
-        done += judges
-        slow.append(float(np.quantile([s for judge in judges for s in judge.seconds], 0.95)))
-        if slow[-1] < 0.1:
+        done += [alone, *judges]
+        slow = float(np.quantile([s for judge in judges for s in judge.seconds], 0.95))
+        rounds.append((slow, float(np.median(alone.seconds))))
+        if slow < LIMIT:
             break
     assert [judge.fault for judge in done if judge.fault is not None] == []
     log = store.log()
@@ -74,4 +79,5 @@ def test_twenty_judges_at_once(made: Callable[..., JudgementStore]) -> None:
         assert len(set(mine)) == len(mine) == EACH
     times = Counter((one.query, one.item) for one in log)
     assert all(count <= store.task.wanted_for(*pair) for pair, count in times.items())
-    assert min(slow) < 0.1, f"95th percentiles of the rounds, s: {slow}"
+    # On a machine that does much else, even one judge alone waits; then nobody may wait for more than all others once.
+    assert any(slow < max(LIMIT, JUDGES * one) for slow, one in rounds), f"95 % of all, median alone, s: {rounds}"

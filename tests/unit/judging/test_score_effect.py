@@ -189,3 +189,10 @@ def test_the_forecast_holds_as_often_as_it_says() -> None:
 def _apart(values: np.ndarray) -> bool:
     edge = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return bool(abs(values.mean()) > edge)
+
+
+def test_bounds_reckon_with_every_grade_that_a_judge_gave() -> None:
+    marks = {"judge": ["a", "b", "a"], "query": ["q"] * 3, "item": ["x", "x", "y"], "grade": [1, 2, 0]}
+    ranking = Ranking.from_dict({"q": {"z": 3.0, "x": 2.0, "y": 1.0}})
+    (found,) = score_effect(ranking, JudgementTable.from_table(marks), ["DCG@1"], rule="min").measures
+    assert (found.listed.low, found.listed.high) == (0, 2)  # the rule made 1 of x, but z may be a 2

@@ -16,7 +16,8 @@ from markupsafe import Markup
 
 from visual_search.errors import InputError
 from visual_search.formats.results import StoredResult, read_result
-from visual_search.reports.page import Section, write_report
+from visual_search.reports.page import write_report
+from visual_search.reports.page_section import Section
 from visual_search.reports.wording import percent, score, value
 
 Parse = Callable[[Path], Any]

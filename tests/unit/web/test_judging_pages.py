@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from visual_search import Relevance
+from visual_search.cli.main import main
 from visual_search.errors import InputError
 from visual_search.judging.records import Verdict
 from visual_search.judging.store import JudgementStore
@@ -292,3 +293,18 @@ class TestOpening:
         assert add_suggestions(store, tmp_path / "exact.qrels") == 1
         pair = store.pair_number("query-0", "telling-name-3.png")
         assert mark(client, "ann", pair).json()["suggestion"]["maker"] == "the right answers in exact.qrels"
+
+    def test_beyond_loopback_a_token_is_needed(
+        self, pool: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        words = ["judge", "serve", str(pool), "--judgements", str(tmp_path / "judgements.db"), "--host", "0.0.0.0"]
+        assert main(words) == 2
+        assert "a token is needed" in capsys.readouterr().err
+        assert not (tmp_path / "judgements.db").exists()
+
+    def test_the_token_lets_in(self, opened: Opened) -> None:
+        client, _ = opened(token="a-token-of-some-length")
+        assert client.get("/judge.json").status_code == 401
+        assert mark(client, "ann", 1).status_code == 401
+        client.headers["authorization"] = "Bearer a-token-of-some-length"
+        assert mark(client, "ann", 1).status_code == 200

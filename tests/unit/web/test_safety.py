@@ -15,6 +15,22 @@ from visual_search.web.settings import ExplorerSettings
 Explore = Callable[..., TestClient]
 TOKEN = "a-token-of-some-length"
 HTML = {"accept": "text/html"}
+FOREIGN = [
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "",
+    "localhost.",
+    "10.0.0.7",
+    "[::1",
+    "::1",
+    "[::1]evil.example",
+    "localhost:port",
+    "evil.example@localhost",
+    "localhost@evil.example",
+    "localhost/evil.example",
+    "localhost, evil.example",
+    "2130706433",
+]
 
 
 def error_of(answer: object) -> dict[str, object]:
@@ -23,10 +39,11 @@ def error_of(answer: object) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.", "10.0.0.7", "[::1"])
+@pytest.mark.parametrize("host", FOREIGN)
 def test_a_foreign_host_name_is_refused_on_loopback(explore: Explore, host: str) -> None:
     answer = explore().get("/index.json", headers={"host": host})
     assert (answer.status_code, error_of(answer)["kind"]) == (421, "WrongHost")
+    assert explore().get("/index", headers={"host": host, **HTML}).status_code == 421
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:9", "127.0.0.1:8000", "[::1]:80", "LOCALHOST"])

@@ -75,7 +75,7 @@ def test_the_others_are_compared_with_the_first_from_the_stored_values(
     text = text_of(page)
     assert "colour baseline" in text
     assert "What changes from one system to another" in text
-    assert "Where colour and grid differ most" in text
+    assert "Where grid differs most from colour" in text
 
 
 def test_a_baseline_is_chosen_by_name(results: list[StoredResult], tmp_path: Path) -> None:

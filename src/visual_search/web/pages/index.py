@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query
+from markupsafe import Markup
 
 from visual_search.errors import UnknownNameError, VisualSearchError
 from visual_search.ids import Id
@@ -81,16 +82,7 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
             "confidence": view.confidence,
         },
         "figures": [
-            {
-                "cost": one,
-                "figure": front_panel(
-                    front,
-                    key=f"front-{one.replace('_', '-')}",
-                    target=view.target,
-                    chosen=chosen,
-                    link=lambda point: _lost_address(shown, point, measure),
-                ),
-            }
+            {"cost": one, "figure": _figure(shown, front, measure, view.target, chosen)}
             for one, front in fronts.items()
         ],
         "chosen": None if chosen is None else chosen.key,
@@ -109,6 +101,21 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
         ],
         "notes": list(held.notes),
     }
+
+
+def _figure(
+    shown: ExploredSweep, front: Front, measure: str, target: float | None, chosen: SweepPoint | None
+) -> Markup:
+    return shown.made(
+        ("figure", measure, front.cost, target, None if chosen is None else chosen.key),
+        lambda: front_panel(
+            front,
+            key=f"front-{front.cost.replace('_', '-')}",
+            target=target,
+            chosen=chosen,
+            link=lambda point: _lost_address(shown, point, measure),
+        ),
+    )
 
 
 def _verdicts(choice: Choice | None) -> dict[str, dict[str, Any]]:

@@ -88,5 +88,14 @@ def _wants_page(request: Request) -> bool:
 
 
 PAGES = (
-    Page("/results", "results.html.j2", _results, "Results", navigation="Results", order=20, actions=_ACTIONS),
+    Page(
+        "/results",
+        "results.html.j2",
+        _results,
+        "Results",
+        navigation="Results",
+        order=20,
+        offered=lambda explorer: bool(explorer.results.shelf),
+        actions=_ACTIONS,
+    ),
 )

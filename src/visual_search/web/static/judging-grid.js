@@ -1,4 +1,5 @@
 // All candidates of one query as tiles: arrows move, a key grades the chosen one and goes on to the next that is open.
+import {listen} from './judging-hands.js';
 import {Outbox, newKey} from './judging-outbox.js';
 import {isForPage} from './judging-window.js';
 
@@ -115,54 +116,14 @@ function move(key) {
   return choose(tiles[place + steps[key]]);
 }
 
-const reasons = part('reasons');
-const moves = {
-  undo: takeBack,
-  unsure: () => {
-    if (!chosen()) return;
-    part('reason').value = '';
-    reasons.showModal();
-  },
-};
-
-function giveReason(reason) {
-  reasons.close();
-  if (reason.trim()) mark(null, reason.trim(), "can't tell");
-}
-
-root.addEventListener('click', event => {
-  const tile = event.target.closest('.pick');
-  if (tile) choose(tile);
-  const button = event.target.closest('button');
-  if (!button) return;
-  if (button.dataset.grade !== undefined) mark(Number(button.dataset.grade), '', button.dataset.name);
-  else if (button.dataset.move) moves[button.dataset.move]();
-  else if (button.dataset.reason) giveReason(button.dataset.reason);
-  else if (button.dataset.close !== undefined) reasons.close();
-});
-reasons.addEventListener('submit', event => {
-  event.preventDefault();
-  giveReason(part('reason').value);
-});
-reasons.addEventListener('keydown', event => {
-  if (event.target === part('reason')) return;
-  const button = reasons.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-  if (button && !event.repeat) {
-    event.preventDefault();
-    button.click();
-  }
-});
+for (const tile of tiles) tile.addEventListener('click', () => choose(tile));
+listen(root, {mark, moves: {undo: takeBack}, mayMark: () => Boolean(chosen())});
 document.addEventListener('keydown', event => {
-  if (!isForPage(event)) return;
-  if (/^(Arrow|Home$|End$)/.test(event.key)) {
-    event.preventDefault();
-    move(event.key);
-    return;
-  }
-  const button = root.querySelector(`.hands [data-key="${CSS.escape(event.key.toLowerCase())}"]`);
-  if (!button) return;
+  if (!isForPage(event) || !/^(Arrow|Home$|End$)/.test(event.key)) return;
   event.preventDefault();
-  button.click();
+  move(event.key);
 });
 for (const tile of tiles) showTile(tile, records.get(Number(tile.dataset.pair)) ? 'saved' : 'open');
-outbox.takeUp();
+for (const entry of outbox.takeUp()) {
+  entry.reject = error => { part('said').textContent = `Refused, from an earlier window: ${error.message}`; };
+}

@@ -1,9 +1,10 @@
 // The flow of judging: a pair is shown, a key gives the grade, the next pair stands there at once; what was done goes
 // to the server in the background and is called saved when the server has said so.
+import {listen} from './judging-hands.js';
 import {Outbox, newKey, send} from './judging-outbox.js';
 import {Shown, preload} from './judging-picture.js';
 import {Trail} from './judging-trail.js';
-import {Stopwatch, isForPage, releaseWhenLeft, windowName} from './judging-window.js';
+import {Stopwatch, releaseWhenLeft, windowName} from './judging-window.js';
 
 const AHEAD = 3;
 const LOOK_AGAIN = 4000; // ms, where nothing is left or the server is away
@@ -29,7 +30,7 @@ class Page {
     this.candidate = new Shown(part('candidate'), () => this.seen());
     releaseWhenLeft(judge, this.window);
     for (const one of told.last) this.remember(one);
-    for (const entry of this.outbox.takeUp()) if (entry.body.pair) this.acted.add(entry.body.pair);
+    for (const entry of this.outbox.takeUp()) this.takeUp(entry);
     this.showProgress(told.progress);
     this.refill();
   }
@@ -39,6 +40,23 @@ class Page {
     this.steps.push(step);
     this.trail.add(step);
     this.acted.add(one.pair);
+  }
+
+  // What an earlier window did not bring to the server.
+  takeUp(entry) {
+    const {pair} = entry.body;
+    if (pair) this.acted.add(pair);
+    entry.resolve = answer => {
+      const {judgement} = answer;
+      if (!judgement || entry.body.role === 'adjudicator') return;
+      this.count += judgement.undo ? -1 : 1;
+      this.showState();
+    };
+    entry.reject = error => {
+      const step = {kind: 'earlier', pair: {pair}, words: 'from an earlier window', state: 'refused', refusal: error.message};
+      this.trail.add(step);
+      this.say(`Refused: ${error.message}`);
+    };
   }
 
   get current() {
@@ -258,57 +276,14 @@ class Page {
 }
 
 const page = new Page();
-const reasons = part('reasons');
-
-function cannotTell() {
-  if (!page.isReady) return;
-  part('reason').value = '';
-  reasons.showModal();
-}
-
-function giveReason(reason) {
-  reasons.close();
-  if (reason.trim()) page.mark(null, reason.trim(), `can't tell: ${reason.trim()}`);
-}
-
-const moves = {
-  later: () => page.later(),
-  undo: () => page.undo(),
-  unsure: cannotTell,
-  note: () => part('note').focus(),
-  guideline: () => { part('guideline').open = !part('guideline').open; },
-};
-root.addEventListener('click', event => {
-  const button = event.target.closest('button');
-  if (!button || button.ariaDisabled === 'true') return;
-  if (button.dataset.grade !== undefined) page.mark(Number(button.dataset.grade), '', button.dataset.name);
-  else if (button.dataset.move) moves[button.dataset.move]();
-  else if (button.dataset.reason) giveReason(button.dataset.reason);
-  else if (button.dataset.close !== undefined) reasons.close();
-});
-reasons.addEventListener('submit', event => {
-  event.preventDefault();
-  giveReason(part('reason').value);
-});
-reasons.addEventListener('keydown', event => {
-  if (event.target === part('reason')) return;
-  const button = reasons.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-  if (button && !event.repeat) {
-    event.preventDefault();
-    button.click();
-  }
+listen(root, {
+  mark: (grade, reason, name) => page.mark(grade, reason, reason ? `${name}: ${reason}` : name),
+  moves: {later: () => page.later(), undo: () => page.undo(), note: () => part('note').focus()},
+  mayMark: () => page.isReady,
+  keysAreOn: () => part('keys').checked,
 });
 part('note').addEventListener('keydown', event => {
   if (event.key !== 'Escape' && !(event.key === 'Enter' && event.ctrlKey)) return;
   event.preventDefault();
   part('note').blur();
-});
-document.addEventListener('keydown', event => {
-  if (!isForPage(event) || !part('keys').checked) return;
-  const button = root.querySelector(`.hands [data-key="${CSS.escape(event.key.toLowerCase())}"]`);
-  const guideline = event.key.toLowerCase() === 'g' && part('guideline');
-  if (!button && !guideline) return;
-  event.preventDefault();
-  if (guideline) moves.guideline();
-  else button.click();
 });

@@ -10,7 +10,7 @@ export class Shown {
   // `frame` holds an <img>, a text and a remark; `ready` is called when what is to be judged can be seen.
   constructor(frame, ready) {
     this.image = frame.querySelector('img');
-    this.text = frame.querySelector('.words');
+    this.text = frame.querySelector('.phrase');
     this.remark = frame.querySelector('.remark');
     this.ready = ready;
     this.isReady = false;

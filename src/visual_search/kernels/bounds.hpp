@@ -1,0 +1,98 @@
+// Bounds of the screened value of some rows, squared distance or minus the product, from products of int8 codes.
+//
+//   |<q, z> - s_q s_z <i_q, i_z>|  <=  |s_q i_q| |e_z| + |e_q| |z|
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "pack.hpp"
+#include "processors.hpp"
+
+namespace kernels {
+
+// What is known of one query; see `int8_codes.CodedQueries`.
+struct Question {
+    const std::uint8_t* codes;
+    double scale, size, least_square, most_square;
+    double ratio;  // at least |e_q| / |s_q i_q|
+};
+
+struct ScreenOptions {
+    std::size_t k;
+    bool euclidean;
+    double growth;  // as in packing
+    std::size_t room;
+    Processor processor;
+};
+
+// A row whose product with a query is known.
+struct Reaching {
+    std::uint32_t row;
+    std::int32_t product;
+};
+
+constexpr std::size_t most_reaching = 128;
+
+// Float32 numbers that are surely not above and not below.
+struct Bounds {
+    float lower[most_reaching], upper[most_reaching];
+};
+
+VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& query, const ScreenOptions& options,
+                                      const Reaching* some, std::size_t count, Bounds& bounds) {
+    constexpr double rounding = 0x1p-23, least = 0x1p-149;
+    float half[most_reaching], b[most_reaching], error[most_reaching], length[most_reaching];
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t row = some[i].row;
+        half[i] = rows.half_square[row];
+        b[i] = rows.inverse[row];
+        error[i] = rows.error[row];
+        length[i] = rows.length[row];
+    }
+    const double above = 1 + 3 * options.growth;
+    const double parts = options.euclidean ? 2 : 1, whole = options.euclidean ? 1 : 0;
+    const double least_square = whole * query.least_square, most_square = whole * query.most_square;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double reach = query.size * (double(error[i]) + query.ratio * double(length[i]));
+        const double product = query.scale * some[i].product, square = whole * double(half[i]);
+        const double lower = least_square + parts * ((square - product - reach) / double(b[i]));
+        const double upper = most_square + parts * ((square * above - product + reach) / double(b[i]));
+        bounds.lower[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
+        bounds.upper[i] = static_cast<float>(upper + (rounding * std::fabs(upper) + least));
+    }
+}
+
+using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching*, std::size_t,
+                             Bounds&);
+
+inline void make_bounds_anywhere(const PackedRows& rows, const Question& query, const ScreenOptions& options,
+                                 const Reaching* some, std::size_t count, Bounds& bounds) {
+    make_bounds(rows, query, options, some, count, bounds);
+}
+
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+__attribute__((target("avx2"))) inline void make_bounds_by_avx2(const PackedRows& rows, const Question& query,
+                                                                const ScreenOptions& options, const Reaching* some,
+                                                                std::size_t count, Bounds& bounds) {
+    make_bounds(rows, query, options, some, count, bounds);
+}
+
+VISUAL_SEARCH_AVX512 inline void make_bounds_by_avx512(const PackedRows& rows, const Question& query,
+                                                       const ScreenOptions& options, const Reaching* some,
+                                                       std::size_t count, Bounds& bounds) {
+    make_bounds(rows, query, options, some, count, bounds);
+}
+#endif
+
+inline BoundsMaker bounds_maker(Processor wanted) {
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    if (wanted == Processor::avx512vnni) return make_bounds_by_avx512;
+    if (wanted == Processor::avx2) return make_bounds_by_avx2;
+#endif
+    (void)wanted;
+    return make_bounds_anywhere;
+}
+
+}  // namespace kernels

@@ -1,0 +1,45 @@
+"""Where a page may be written: links are followed, what is no plain file is left alone."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from visual_search.errors import InputError
+from visual_search.formats.atomic import write_text
+from visual_search.formats.outputs import check_output_file
+
+
+def test_a_new_name_and_a_file_are_taken_as_they_are(tmp_path: Path) -> None:
+    assert check_output_file(tmp_path / "new.html", "out") == tmp_path / "new.html"
+    (tmp_path / "old.html").write_text("old", "utf-8")
+    assert check_output_file(tmp_path / "old.html", "out") == tmp_path / "old.html"
+
+
+def test_a_link_stays_a_link_to_what_is_new(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    real = tmp_path / "elsewhere" / "real.html"
+    real.write_text("old", "utf-8")
+    link = tmp_path / "link.html"
+    link.symlink_to(real)
+    write_text(check_output_file(link, "out"), "new")
+    assert link.is_symlink()
+    assert real.read_text("utf-8") == "new"
+
+
+def test_what_is_no_plain_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    pipe, lost, circle = tmp_path / "pipe", tmp_path / "lost", tmp_path / "circle"
+    os.mkfifo(pipe)
+    lost.symlink_to(tmp_path / "nowhere" / "file")
+    circle.symlink_to(circle)
+    for path, words in (
+        (pipe, "is a device, pipe or socket"),
+        (Path("/dev/null"), "is a device, pipe or socket"),
+        (tmp_path, "is a folder"),
+        (lost, "is a link that leads to no file"),
+        (circle, "is a link that leads to no file"),
+    ):
+        with pytest.raises(InputError, match=f"--out: .*{words}"):
+            check_output_file(path, "--out")
+    assert pipe.is_fifo()
+    assert lost.is_symlink()
