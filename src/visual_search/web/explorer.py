@@ -50,6 +50,13 @@ class Explorer:
         self.results.preparations.append(partial(result_panels, self.results))
         self.pictures = ResultPictures(self.results, self.thumbnails)
 
+    def get_ready(self) -> None:
+        """Do what the first visitors would wait for: read results, load what draws and reads tables."""
+        import matplotlib.backends.backend_svg  # noqa: F401
+        import pyarrow.parquet  # noqa: F401
+
+        self.results.refreshed()
+
 
 def _explorer_of(request: Request) -> Explorer:
     explorer: Explorer = request.app.state.explorer
