@@ -31,7 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=None,
         metavar="V",
-        help="hold the share of queries with at least this value against the target, and not the mean",
+        help="hold the share of queries whose value is at least this (above 0, such as .8) against the target, and not "
+        "the mean",
     )
     parser.add_argument("--confidence", type=float, default=0.95, help="that no setting is certified wrongly")
     parser.add_argument(
@@ -41,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "peak_build_bytes or build_seconds",
     )
     parser.add_argument("--test-share", type=float, default=0.2, help="share of the queries kept for the report")
-    parser.add_argument("--groups", metavar="TABLE", default=None, help="CSV of query and group")
+    parser.add_argument(
+        "--groups", metavar="TABLE", default=None, help="CSV of query and group: whole groups are split and counted"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the split")
     parser.add_argument(
         "--figure", metavar="FILE", default=None, help="quality against cost, as .svg, .png or .pdf"
@@ -57,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     from visual_search.formats.outputs import refuse_overwriting
     from visual_search.workflows.sweep import choose_from_file
 
-    refuse_overwriting({"--figure": arguments.figure}, [arguments.sweep, arguments.groups])
+    refuse_overwriting(
+        {"--figure": arguments.figure, "--report": arguments.report}, [arguments.sweep, arguments.groups]
+    )
     choice = choose_from_file(
         arguments.sweep,
         arguments.target,

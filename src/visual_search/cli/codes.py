@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--measures", nargs="+", default=[], metavar="MEASURE", help="text forms; a usual set if left out"
     )
     parser.add_argument(
-        "--k", nargs="+", type=int, metavar="K", help="depths of the presets; each field's own if left out"
+        "-k", "--k", nargs="+", type=int, metavar="K", help="depths of the presets; each field's own if left out"
     )
     parser.add_argument(
         "--hash", choices=["sign", "median", "itq"], help="make codes of embeddings, learnt from the gallery"

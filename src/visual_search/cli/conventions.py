@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", nargs="+", default=None, metavar="NAME", help="only these")
     parser.add_argument(
-        "--k", nargs="+", type=int, default=None, metavar="K", help="depths; each field's own if left out"
+        "-k", "--k", nargs="+", type=int, default=None, metavar="K", help="depths; each field's own if left out"
     )
     parser.add_argument("--list", action="store_true", help="list the presets, and stop")
     add_json(parser)

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="JSON of queries and right answers")
     parser.add_argument("--output", required=True, help="results JSON; ranking and per-query values go beside it")
     parser.add_argument(
-        "--k", nargs="+", default=["1", "5", "10", "20"], metavar="K", help="depths, or 'user', or 'analysis'"
+        "-k", "--k", nargs="+", default=["1", "5", "10", "20"], metavar="K", help="depths, or 'user', or 'analysis'"
     )
     parser.add_argument("--application-k", type=int, default=None, help="how many results your users see")
     parser.add_argument(

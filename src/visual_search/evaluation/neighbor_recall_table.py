@@ -135,6 +135,8 @@ class NeighborRecallTable:
 
     def share_below(self, threshold: float) -> float:
         """Share of queries whose recall is below a threshold; one exactly at it is not."""
+        if not 0 <= threshold <= 1:
+            raise InputError(f"threshold: got {threshold}; a recall from 0 to 1 is needed, such as 0.9")
         return float((self.defined < threshold).mean()) if len(self.defined) else float("nan")
 
     @property

@@ -2,7 +2,8 @@
 
 Each line is ``{"crc32": N, "record": ...}`` with the checksum of the record's own text. A line counts when it ends and
 its checksum holds; what follows the last good line (the record in the making when the process died) does not, and is
-cut off when the file is opened for writing again. The first record is the header: what the others depend on.
+cut off when the file is opened for writing again. A bad line with good ones after it is no kill but damage: such a file
+is refused and left alone. The first record is the header: what the others depend on.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def read_json_lines(path: str | os.PathLike[str]) -> tuple[list[Any], int]:
     Raises
     ------
     FileFormatError
-        Not one good record.
+        Not one good record, or a damaged one among good ones.
 
     Examples
     --------
@@ -42,6 +43,7 @@ def read_json_lines(path: str | os.PathLike[str]) -> tuple[list[Any], int]:
     """
     data = Path(path).read_bytes()
     records, end = _good(data)
+    _refuse_damage(data, end, len(records), path)
     if not records:
         raise FileFormatError(
             f"{path}: no finished record in it; not a file of this kind, or its writer died at once"
@@ -65,7 +67,7 @@ class JsonLines:
     Raises
     ------
     FileFormatError
-        The file holds something else; it is left alone.
+        The file holds something else, or a damaged record among good ones; it is left alone.
     InputError
         Another process is writing it.
     """
@@ -78,6 +80,11 @@ class JsonLines:
         if data and not self.records and not b'{"crc32": '.startswith(data[:10]):
             self._stream.close()
             raise FileFormatError(f"{path}: holds something else than finished records; give another file")
+        try:
+            _refuse_damage(data, end, len(self.records), path)
+        except FileFormatError:
+            self._stream.close()
+            raise
         self._stream.truncate(end)
         self._stream.seek(end)
         fsync_folder(path.parent)
@@ -135,3 +142,13 @@ def _good(data: bytes) -> tuple[list[Any], int]:
         records.append(record)
         end = stop + 1
     return records, end
+
+
+def _refuse_damage(data: bytes, end: int, good: int, path: str | os.PathLike[str]) -> None:
+    """Refuse good records after bad ones: cut off, or left out, they would be lost in silence."""
+    after = sum(record_of_line(line)[1] for line in data[end:].split(b"\n")[1:])
+    if after:
+        raise FileFormatError(
+            f"{os.fspath(path)}: line {good + 1} is damaged, and {after} good ones follow it; remove that line, or "
+            "take the file from a copy"
+        )

@@ -27,20 +27,20 @@ _ARRAYS = ("distances", "rows", "dropped", "evaluations")
 def search_key(gallery: AnyArray, queries: AnyArray, **settings: Any) -> str:
     """Fingerprint of what an exact search depends on.
 
-    Queries are taken whole. Of the gallery it is dtype, shape, 1,024 rows evenly spread, and for a memory-mapped file
-    also its size and time of change: reading all of it again would cost as much as many a search.
+    Queries are taken whole, and so is a gallery in memory. Of a memory-mapped file it is dtype, shape, 1,024 rows
+    evenly spread, size and time of change: reading all of it again would cost as much as many a search.
     """
+    file = getattr(gallery, "filename", None)
     chosen = np.unique(np.linspace(0, len(gallery) - 1, min(_SAMPLE, len(gallery))).astype(np.int64))
     facts = {
         "gallery": [
             str(gallery.dtype),
             list(gallery.shape),
-            fingerprint_array(np.asarray(rows_at(gallery, chosen))),
+            fingerprint_array(gallery if file is None else np.asarray(rows_at(gallery, chosen))),
         ],
         "queries": fingerprint_array(queries),
         **settings,
     }
-    file = getattr(gallery, "filename", None)
     if file is not None:
         state = os.stat(file)  # noqa: PTH116 - numpy gives a string or a path
         facts["file"] = [state.st_size, state.st_mtime_ns]

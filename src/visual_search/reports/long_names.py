@@ -28,7 +28,7 @@ class LongNames:
     --------
     >>> names = LongNames("name")
     >>> print(names.shown("a.jpg", 8), names.shown("a-long-name.jpg", 8))
-    a<wbr>.jpg <a class="cut" href="#name-1">a-…<wbr>.jpg</a>
+    a<wbr>.jpg <a class="cut" href="#name-1">a-<wbr>…e<wbr>.jpg</a>
     >>> names.entries
     [('name-1', 'a-long-name.jpg')]
     """

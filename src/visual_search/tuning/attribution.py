@@ -23,6 +23,7 @@ from visual_search.ids import Ids
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.rankings.ranking import Ranking
 from visual_search.tuning.attributed_loss import IndexAttribution, LossAtK
+from visual_search.tuning.index_of_truth import check_index
 from visual_search.tuning.search_stages import search_stages
 
 __all__ = ["attribute_index", "attribute_loss"]
@@ -136,12 +137,12 @@ def attribute_index(
     index : VectorIndex
         It must hold the truth's gallery, all of it and nothing else, and search by its metric.
     queries : array-like of shape (n, dimension)
-        The truth's queries, in its order.
+        The truth's queries, in its order. They and the vectors of the index are held against the truth's distances.
     stages : bool, optional
         Whether to tell which step of the search lost the neighbours at the largest k (`search_stages`). By default
         where the engine is ``faiss`` over lists or codes.
     """
-    truth.verify(metric=index.metric, gallery_ids=index.ids)
+    check_index(index, queries, truth)
     returned = index.search(queries, max(k), query_ids=truth.queries)
     if stages is None:
         stages = index.engine == "faiss" and not index.settings["ef_search"]

@@ -28,6 +28,8 @@ class Candidate:
         Lower bound of the true mean at the level of its ladder; None where it was not tested.
     p_value : float or None
     cost : float or None
+    queries, groups : int
+        Validation queries with a value, and their groups, that mean and bound come from.
     """
 
     point: SweepPoint
@@ -36,6 +38,8 @@ class Candidate:
     bound: float | None
     p_value: float | None
     cost: float | None
+    queries: int
+    groups: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,11 @@ class HeldOut:
 
     Attributes
     ----------
-    mean, bound, lowest : float
-        Mean, its lower bound at the confidence of the choice, and the value of the worst query.
+    mean, bound : float
+        Mean of the measure or, with a threshold, share of the queries that reach it, and its lower bound at the
+        confidence of the choice.
+    lowest : float
+        Value of the measure for the worst query, with a threshold too.
     queries, groups : int
     """
 
@@ -110,12 +117,18 @@ class Choice:
             return f"mean {self.measure}"
         return f"share of queries with {self.measure} of {self.threshold:g} or more"
 
+    @property
+    def statistic(self) -> str:
+        """What a number of it is called: "mean" or, with a threshold, "share"."""
+        return "mean" if self.threshold is None else "share"
+
     def words(self) -> str:
         """The choice in a few lines."""
-        over = counted(self.validation_queries, "validation query", "validation queries")
         sure = f"{100 * self.confidence:g} %"
         if self.chosen is None:
-            return "\n".join([f"not certified at {over}: {self._why_not()}", *self.notes])
+            best = self._best()
+            over = self._validated(best) if best else _over(self.validation_queries, self.validation_groups)
+            return "\n".join([f"not certified at {over}: {self._why_not(best)}", *self.notes])
         one = self.chosen
         price = "" if self.cost is None else f"; {self.cost} {cost_in_words(self.cost, one.cost)}"
         return "\n".join(
@@ -123,7 +136,7 @@ class Choice:
                 f"chosen: {one.point.label}{price}",
                 (
                     f"{self.what} is at least {self.target:g} with {sure} confidence: lower bound "
-                    f"{decimals(one.bound, 4)}, mean {one.mean:.4f} over {over}"
+                    f"{decimals(one.bound, 4)}, {self.statistic} {one.mean:.4f} over {self._validated(one)}"
                 ),
                 self._tested(sure),
                 self.validity(),
@@ -131,12 +144,18 @@ class Choice:
             ]
         )
 
+    def _validated(self, one: Candidate) -> str:
+        """On how many validation queries a setting was measured: fewer than there are where values are undefined."""
+        without = self.validation_queries - one.queries
+        of_all = f"; {without:,} of {self.validation_queries:,} have no value and are left out" if without else ""
+        return _over(one.queries, one.groups) + of_all
+
     def _tested(self, sure: str) -> str:
         if self.test is None:
             return "no test query has a defined value, so there is nothing to report beside it"
         return (
-            f"on {counted(self.test.queries, 'test query', 'test queries')} that had no part in it: mean "
-            f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest {self.test.lowest:.3f}"
+            f"on {_over(self.test.queries, self.test.groups, kind='test')} that had no part in it: {self.statistic} "
+            f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest query {self.test.lowest:.3f}"
         )
 
     def validity(self) -> str:
@@ -146,19 +165,26 @@ class Choice:
             f"k = {self.data['k']}) and queries like these; another gallery, size or kind of query needs its own sweep"
         )
 
-    def _why_not(self) -> str:
+    def _best(self) -> Candidate | None:
         tested = [one for one in self.candidates if one.bound is not None]
-        if not tested:
-            return f"no setting has a defined {self.measure}"
-        best = max(tested, key=lambda one: one.bound or 0.0)
+        return max(tested, key=lambda one: one.bound or 0.0) if tested else None
+
+    def _why_not(self, best: Candidate | None) -> str:
+        if best is None:
+            if all(one.mean != one.mean for one in self.candidates):
+                return f"no setting has a defined {self.measure}"
+            return (
+                f"the dearest setting of each structure has no defined {self.measure}, and the test begins there; "
+                "leave it out of the sweep"
+            )
         mend = (
             "more queries may certify it"
             if best.mean > self.target
             else "add settings that search wider, or lower it"
         )
         return (
-            f"no lower bound of the {self.what} reaches {self.target:g}; the best is {decimals(best.bound, 4)} (mean "
-            f"{best.mean:.4f}) of {best.point.label}; {mend}"
+            f"no lower bound of the {self.what} reaches {self.target:g}; the best is {decimals(best.bound, 4)} "
+            f"({self.statistic} {best.mean:.4f}) of {best.point.label}; {mend}"
         )
 
     def table(self) -> str:
@@ -173,14 +199,14 @@ class Choice:
             ]
             for one in self.candidates
         ]
-        name = "mean" if self.threshold is None else "share"
-        return text_table(["setting", name, "lower bound", self.cost or "cost", "verdict"], rows)
+        return text_table(["setting", self.statistic, "lower bound", self.cost or "cost", "verdict"], rows)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
         return {
             "certified": self.certified,
             "measure": self.measure,
+            "statistic": self.statistic,
             "target": self.target,
             "threshold": self.threshold,
             "confidence": self.confidence,
@@ -200,6 +226,11 @@ class Choice:
         }
 
 
+def _over(queries: int, groups: int, *, kind: str = "validation") -> str:
+    words = counted(queries, f"{kind} query", f"{kind} queries")
+    return words if groups == queries else f"{words} in {counted(groups, 'group', 'groups')}"
+
+
 def _told(one: Candidate, *, whole: bool) -> dict[str, Any]:
     told = {
         "setting": one.point.label,
@@ -207,6 +238,8 @@ def _told(one: Candidate, *, whole: bool) -> dict[str, Any]:
         "mean": None if one.mean != one.mean else one.mean,
         "bound": one.bound,
         "p_value": one.p_value,
+        "queries": one.queries,
+        "groups": one.groups,
         "cost": one.cost,
         "settings": dict(one.point.settings),
     }

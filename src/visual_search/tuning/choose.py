@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
+from visual_search.evaluation.measures.measure import Measure
+from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.tuning.certification import Verdict, certify
 from visual_search.tuning.choice import Candidate, Choice, HeldOut
@@ -47,7 +49,7 @@ def choose(
     measure : str, optional
         One of the sweep's, such as ``"HitRate@10"`` to tune on relevance; its first by default.
     threshold : float, optional
-        Hold the share of queries with at least this value against the target.
+        Hold the share of queries with at least this value against the target; above 0, at most the measure's best.
     confidence : float in (0, 1)
         That no setting is certified which misses the target, all settings together.
     cost : str
@@ -68,8 +70,8 @@ def choose(
     Raises
     ------
     InputError
-        A target, share or cost that is not allowed, values outside 0 to 1, or settings of several structures without
-        any cost.
+        A target, share, threshold or cost that is not allowed, a measure of which less is better, values outside 0 to
+        1, or settings of several structures without any cost.
     UnknownNameError
         A measure that was not taken, or a cost that does not exist.
 
@@ -94,6 +96,7 @@ def choose(
     held = sweep if isinstance(sweep, Sweep) else Sweep.load(sweep)
     wanted = _target(target, target_recall)
     name = held.measure(measure)
+    _check_measure(parse_measure(name), threshold)
     if not held.points:
         raise InputError("sweep: no point is finished; run it on")
     by = _measured_cost(held.points, cost)
@@ -102,7 +105,7 @@ def choose(
     ladders = _ladders(held.points, by)
     of_validation = None if named is None else [named[row] for row in validation.tolist()]
     tested = certify(
-        [[_values(point, name, threshold)[validation] for point in ladder] for ladder in ladders],
+        [[_reached(point.values[name], threshold)[validation] for point in ladder] for ladder in ladders],
         wanted,
         confidence,
         of_validation,
@@ -118,9 +121,7 @@ def choose(
     of_test = None if named is None else [named[row] for row in test.tolist()]
     return Choice(
         chosen=chosen,
-        test=None
-        if chosen is None
-        else _held_out(_values(chosen.point, name, threshold)[test], of_test, confidence),
+        test=None if chosen is None else _held_out(chosen.point.values[name][test], threshold, of_test, confidence),
         candidates=tuple(candidates),
         measure=name,
         target=wanted,
@@ -164,10 +165,13 @@ def _measured_cost(points: Sequence[SweepPoint], cost: str) -> str | None:
         return cost
     if all(point.cost is None for point in points):
         return None
-    raise InputError(
-        f"cost: {cost} is not known for {len(without)} points ({first_few(without, 2)}); a percentile needs enough "
-        "timings (p95: 20, p99: 100); choose by another cost, or sweep with more distinct queries"
+    needs = (
+        "a percentile needs enough timings (p50: 2, p95: 20, p99: 100): sweep with more distinct queries, or choose by "
+        "another cost"
+        if cost.startswith("latency")
+        else "choose by another cost, or sweep where it can be measured"
     )
+    raise InputError(f"cost: {cost} is not known for {len(without)} points ({first_few(without, 2)}); {needs}")
 
 
 def _target(target: float | None, target_recall: float | None) -> float:
@@ -179,6 +183,24 @@ def _target(target: float | None, target_recall: float | None) -> float:
             f"target: got {wanted}; must lie between 0 and 1, such as 0.95 (1 itself cannot be certified)"
         )
     return float(wanted)
+
+
+def _check_measure(measure: Measure, threshold: float | None) -> None:
+    """Refuse measures of which less is better, and thresholds that every value reaches, or none."""
+    if not measure.higher_is_better:
+        raise InputError(
+            f"measure: less of {measure} is better, and a target is reached from below; choose by the measure it "
+            "counts and a threshold, as in measure='NeighborRecall@10', threshold=0.9, target=0.95"
+        )
+    if threshold is None:
+        return
+    best = measure.perfect
+    if not (np.isfinite(threshold) and threshold > 0 and (best is None or threshold <= best)):
+        upto = "" if best is None else f" and at most {best:g}"
+        raise InputError(
+            f"threshold: got {threshold}; it is a value of {measure}, above 0{upto}, such as 0.8: of any other every "
+            "setting would say the same"
+        )
 
 
 def _groups(
@@ -193,8 +215,8 @@ def _groups(
     return [groups.get(query) for query in queries]
 
 
-def _values(point: SweepPoint, measure: str, threshold: float | None) -> FloatArray:
-    values = point.values[measure]
+def _reached(values: FloatArray, threshold: float | None) -> FloatArray:
+    """The values or, with a threshold, 1 where they reach it and else 0; NaN stays."""
     if threshold is None:
         return values
     return np.where(np.isnan(values), np.nan, (values >= threshold).astype(np.float64))
@@ -203,14 +225,23 @@ def _values(point: SweepPoint, measure: str, threshold: float | None) -> FloatAr
 def _candidate(point: SweepPoint, verdict: Verdict, cost: str | None) -> Candidate:
     bound = None if verdict.values is None else lower_bound(verdict.values, 1 - verdict.level)
     return Candidate(
-        point, verdict.status, verdict.mean, bound, verdict.p_value, None if cost is None else point.of(cost)
+        point=point,
+        status=verdict.status,
+        mean=verdict.mean,
+        bound=bound,
+        p_value=verdict.p_value,
+        cost=None if cost is None else point.of(cost),
+        queries=0 if verdict.values is None else verdict.values.queries,
+        groups=0 if verdict.values is None else verdict.values.groups,
     )
 
 
-def _held_out(values: FloatArray, groups: Sequence[object] | None, confidence: float) -> HeldOut | None:
+def _held_out(
+    values: FloatArray, threshold: float | None, groups: Sequence[object] | None, confidence: float
+) -> HeldOut | None:
     if np.isnan(values).all():
         return None
-    held = GroupedValues.of(values, groups)
+    held = GroupedValues.of(_reached(values, threshold), groups)
     return HeldOut(held.mean, lower_bound(held, confidence), float(np.nanmin(values)), held.queries, held.groups)
 
 

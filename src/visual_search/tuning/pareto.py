@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from visual_search.errors import InputError
+from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.text_table import text_table
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
 from visual_search.tuning.sweep_record import Sweep, cost_in_words
@@ -24,7 +25,7 @@ class Front:
     ----------
     measure, cost : str
     points : tuple of SweepPoint
-        On the front, the cheapest first; each costs more than the one before and has a higher mean.
+        On the front, the cheapest first; each costs more than the one before and has a better mean.
     beaten : tuple of SweepPoint
         The others: for each there is a point that is no dearer and no worse, and better in one of both.
     """
@@ -104,9 +105,10 @@ def pareto_front(sweep: Sweep, measure: str | None = None, cost: str = "latency_
         return float(np.nanmean(point.values[name]))
 
     best, kept, beaten = float("-inf"), [], []
-    for point in sorted(sweep.points, key=lambda one: (price(one), -mean(one), one.place)):
-        if mean(point) > best:
-            best = mean(point)
+    up = 1 if parse_measure(name).higher_is_better else -1
+    for point in sorted(sweep.points, key=lambda one: (price(one), -up * mean(one), one.place)):
+        if up * mean(point) > best:
+            best = up * mean(point)
             kept.append(point)
         else:
             beaten.append(point)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import InputError
 
 __all__ = ["validation_and_test"]
@@ -51,7 +52,9 @@ def validation_and_test(
         places.setdefault(("query", row) if group is None else ("group", group), []).append(row)
     units = list(places.values())
     if len(units) < 2:
-        raise InputError(f"queries: {count} in {len(units)} groups; at least two groups are needed to split them")
+        raise InputError(
+            f"queries: {count} in {counted(len(units), 'group', 'groups')}; at least two are needed to split them"
+        )
     test: list[int] = []
     order = np.random.default_rng(seed).permutation(len(units)).tolist()
     for taken, place in enumerate(order):

@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import DepthError, FingerprintError, InputError
+from visual_search.errors import DepthError, InputError
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.indexing.engines.faiss_factory import FaissFactoryEngine
 from visual_search.indexing.index_table import VectorIndex
+from visual_search.tuning.index_of_truth import check_index
 
 __all__ = ["SearchStages", "search_stages"]
 
@@ -124,11 +125,11 @@ def search_stages(index: VectorIndex, queries: Any, truth: ExactNeighbors, k: in
     Raises
     ------
     InputError
-        An engine whose search has no such steps.
+        An engine whose search has no such steps; a filtered truth.
     DepthError
         k beyond the truth.
     FingerprintError
-        A truth of other items or of another metric.
+        A truth of other items or vectors, of other queries, or of another metric.
 
     Convention
     ----------
@@ -146,10 +147,7 @@ def search_stages(index: VectorIndex, queries: Any, truth: ExactNeighbors, k: in
     """
     if not 1 <= k <= truth.k:
         raise DepthError(f"k is {k}, and the truth is {truth.k} deep")
-    truth.verify(metric=index.metric, gallery_ids=index.ids)
-    ready = index.ready(queries)
-    if len(ready) != len(truth):
-        raise FingerprintError(f"queries: {len(ready)} vectors, and the truth has {len(truth)} queries")
+    ready = check_index(index, queries, truth)
     positions = _padded(truth)
     needed, place = np.unique(positions, return_inverse=True)
     with index.moment() as moment:

@@ -16,13 +16,14 @@ from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.json_lines import JsonLines
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.indexing.engines.contract import Engine
-from visual_search.indexing.engines.registry import create_engine
 from visual_search.tuning.building import build_engine, search_defaults, use_threads
 from visual_search.tuning.costs import CostPlan, distinct_rows, measure_cost
+from visual_search.tuning.engine_answer import checked_answer
 from visual_search.tuning.engine_text import EngineText
 from visual_search.tuning.grid import GridPoint, grid
 from visual_search.tuning.load import measure_under_load
 from visual_search.tuning.missed_neighbors import missed_neighbors
+from visual_search.tuning.setting_checks import check_settings
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_point import SweepPoint
 from visual_search.tuning.sweep_record import FORMAT, Sweep, is_header
@@ -133,7 +134,7 @@ def sweep(
     [('flat', True), ('ivf(nlist=4) nprobe=1', False), ('ivf(nlist=4) nprobe=4', True)]
     """
     points = grid(engines, settings)
-    _check_settings(points, data)
+    check_settings(points, int(data.gallery.shape[1]), data.metric)
     header = _header(data, costs, load, seed)
     with JsonLines(_place(Path(out), header)) as lines:
         done = _done(lines, header)
@@ -178,10 +179,7 @@ class _Ladder:
     def _measured(self, engine: Engine, point: GridPoint, build: Mapping[str, Any]) -> SweepPoint:
         data = self._data
         depth = min(data.k, len(data.gallery))
-        found = [
-            engine.search(data.queries[first : first + _BATCH], depth)
-            for first in range(0, len(data.queries), _BATCH)
-        ]
+        found = [self._found(engine, data.queries[first : first + _BATCH], depth) for first in _firsts(data)]
         rows = np.concatenate([part[0] for part in found])
         values = data.values(rows, np.concatenate([part[1] for part in found]))
         cost = None if self._costs is None else measure_cost(engine.search, data.queries, depth, plan=self._costs)
@@ -206,6 +204,10 @@ class _Ladder:
             missed=None if data.truth is None else missed_neighbors(rows, data.truth, data.k),
         )
 
+    def _found(self, engine: Engine, queries: Any, depth: int) -> tuple[Any, Any]:
+        rows, scores = engine.search(queries, depth)
+        return checked_answer(engine.name, rows, scores, queries=len(queries), items=len(self._data.gallery))
+
     def _loaded(self, search: Callable[..., Any], depth: int, load: LoadPlan) -> dict[str, Any]:
         different = np.random.default_rng(self._seed).permutation(distinct_rows(self._data.queries))
         asked = self._data.queries[different]
@@ -225,15 +227,8 @@ class _Ladder:
         return made.as_json()
 
 
-def _check_settings(points: Sequence[GridPoint], data: SweepData) -> None:
-    """Let empty engines look at their settings, of which some fit only some structures, before any is filled."""
-    problems = Problems("settings of the sweep")
-    for point in points:
-        try:
-            create_engine(point.engine, int(data.gallery.shape[1]), data.metric, {**point.build, **point.search})
-        except InputError as error:
-            problems.add(f"{point}: {error}")
-    problems.raise_if_any(InputError)
+def _firsts(data: SweepData) -> range:
+    return range(0, len(data.queries), _BATCH)
 
 
 def _header(data: SweepData, costs: CostPlan | None, load: LoadPlan | None, seed: int) -> dict[str, Any]:

@@ -103,7 +103,8 @@ class SweepData:
         DepthError
             k beyond the gallery or the truth.
         InputError
-            Vectors an engine cannot take; measures without what they are measured against; a filtered truth.
+            Vectors an engine cannot take; measures without what they are measured against, that read beyond k, or of
+            another average than the mean; a filtered truth.
         """
         chosen = _metric(metric, truth)
         base, asked = np.asanyarray(gallery), np.asanyarray(queries)
@@ -118,6 +119,7 @@ class SweepData:
             _check_truth(truth, chosen, base, asked, names=names, query_names=query_names)
         _check_depth(k, len(base), truth)
         wanted = _measures(measures, k, truth, relevance)
+        _check_measures(wanted, k, len(base))
         if relevance is not None:
             _check_queries(relevance, query_names)
         ready = checked_vectors(base, None, chosen, subject="gallery").vectors
@@ -236,6 +238,26 @@ def _measures(
             )
     problems.raise_if_any(InputError)
     return chosen
+
+
+def _check_measures(measures: Sequence[Measure], k: int, gallery: int) -> None:
+    """Refuse measures that would not be what their name says: of lists that end sooner, or of another average."""
+    problems = Problems("measures")
+    for measure in measures:
+        reads = getattr(measure, "k", None)
+        if isinstance(reads, int):
+            if reads > k:
+                problems.add(f"{measure}: reads {reads} places, and the sweep finds k={k}; give k={reads} or more")
+        elif k < gallery:
+            problems.add(
+                f"{measure}: reads the whole ranking, and the sweep's lists end at k={k}; give it a cut-off up to "
+                f"that, as in HitRate@{k}"
+            )
+        if measure.average != "macro":
+            problems.add(
+                f"{measure}: a sweep keeps the value of every query and shows their mean; leave average= out"
+            )
+    problems.raise_if_any(InputError)
 
 
 def _check_queries(relevance: Relevance, queries: Ids) -> None:

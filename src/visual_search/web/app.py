@@ -42,6 +42,7 @@ def create_app(settings: ExplorerSettings) -> FastAPI:
     app = FastAPI(title="Visual Search", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     admission = Admission(settings)
     app.state.explorer = explorer = Explorer(settings)
+    app.state.get_ready = explorer.get_ready
     app.state.admission = admission
     pages = all_pages()
     app.state.navigation = [

@@ -66,6 +66,13 @@ class Explorer:
                 lines.append(f"found {counted(len(found), kind, plural)} beside the results: {names}")
         return [*lines, *self.indexes.problems, *self.sweeps.problems]
 
+    def get_ready(self) -> None:
+        """Do what the first visitors would wait for: read results, load what draws and reads tables."""
+        import matplotlib.backends.backend_svg  # noqa: F401
+        import pyarrow.parquet  # noqa: F401
+
+        self.results.refreshed()
+
 
 def _explorer_of(request: Request) -> Explorer:
     explorer: Explorer = request.app.state.explorer

@@ -57,11 +57,8 @@ def serve(app: FastAPI, settings: ExplorerSettings, port: int, ready: Callable[[
 
 
 def _get_ready(app: FastAPI) -> None:
-    """Do what the first visitors would wait for: read results, load what draws and reads tables, compile templates."""
-    import matplotlib.backends.backend_svg  # noqa: F401
-    import pyarrow.parquet  # noqa: F401
-
-    app.state.explorer.results.refreshed()
+    """Do what the first visitors would wait for: what the application itself wants ready, and its templates."""
+    app.state.get_ready()
     compile_templates()
 
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from visual_search.errors import InputError, first_few
+from visual_search.errors import InputError, Problems, first_few
 from visual_search.formats.vectors import read_vectors
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.relevance import Relevance
@@ -29,6 +29,9 @@ from visual_search.tuning.sweep_record import Sweep
 from visual_search.workflows.score_files import read_query_table, read_relevance
 
 __all__ = ["choose_from_file", "read_sweep_data", "read_values", "sweep_files"]
+
+
+_HEADERS = ("query", "query_id", "queries", "id", "qid")
 
 
 class Bar(Protocol):
@@ -62,8 +65,8 @@ def read_sweep_data(
     """
     gallery, asked = read_vectors(vectors), read_vectors(queries)
     right = None if relevance is None else read_relevance(Path(relevance))[0]
-    if right is not None and gallery.ids is None and asked.ids is None:
-        right = _by_row_numbers(right, Path(relevance or ""))
+    if right is not None:
+        right = _by_row_numbers(right, Path(relevance or ""), queries=asked.ids is None, items=gallery.ids is None)
     return SweepData.of(
         gallery.vectors,
         asked.vectors,
@@ -137,7 +140,7 @@ def choose_from_file(
     report : path, optional
         Write one HTML page: the choice, quality against cost, every setting, and how it was measured.
     groups : path, optional
-        CSV or tab-separated table of two columns, query and group.
+        CSV or tab-separated table of two columns, query and group, with or without a first line of these names.
     """
     held = Sweep.load(path)
     named = None if groups is None else _read_groups(Path(groups), held.query_ids)
@@ -183,17 +186,22 @@ def read_values(texts: Sequence[str], engines: Sequence[str]) -> dict[str, list[
     return values
 
 
-def _by_row_numbers(relevance: Relevance, path: Path) -> Relevance:
-    """The same with numbers for ids: text files have only text."""
-    wrong = [name for name in (*relevance.queries, *relevance.items) if not str(name).isdecimal()]
-    if wrong:
-        raise InputError(
-            f"{path}: {len(wrong)} ids are no row numbers, first: {first_few(wrong)}; the vectors have no ids of their "
-            "own, so give row numbers, or vectors with ids (Parquet)"
-        )
+def _by_row_numbers(relevance: Relevance, path: Path, *, queries: bool, items: bool) -> Relevance:
+    """The same with numbers for the ids of vectors that have no ids of their own: text files have only text."""
+    sides = {"queries": (relevance.queries, queries), "items": (relevance.items, items)}
+    problems = Problems(str(path))
+    for what, (ids, numbered) in sides.items():
+        wrong = [name for name in ids if not str(name).isdecimal()] if numbered else []
+        if wrong:
+            problems.add(
+                f"{what}: {len(wrong)} ids are no row numbers, first: {first_few(wrong)}; their vectors have no ids of "
+                "their own, so give row numbers, or vectors with ids (Parquet)"
+            )
+    problems.raise_if_any(InputError)
+    named = {what: Ids(map(int, ids), what=what) if numbered else ids for what, (ids, numbered) in sides.items()}
     return Relevance(
-        Ids(map(int, relevance.queries), what="queries"),
-        Ids(map(int, relevance.items), what="items"),
+        named["queries"],
+        named["items"],
         relevance.offsets,
         relevance.rows,
         relevance.grades,
@@ -205,6 +213,6 @@ def _read_groups(path: Path, queries: Sequence[Any]) -> Mapping[Any, str]:
     table = read_query_table(path)
     by_text = {str(query): query for query in queries}
     header = next(iter(table), None)
-    if header is not None and header not in by_text:
+    if header in _HEADERS and header not in by_text:
         del table[header]
     return {by_text.get(query, query): group for query, group in table.items()}

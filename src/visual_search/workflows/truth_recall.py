@@ -116,6 +116,10 @@ def recall_of_file(
     depths = sorted(set(k))
     if not depths or depths[0] < 1:
         raise InputError(f"k: {list(k)}; at least one depth from 1 is needed")
+    if not 0 <= threshold <= 1:
+        raise InputError(f"threshold: got {threshold}; a recall from 0 to 1 is needed, such as 0.9")
+    if worst < 0:
+        raise InputError(f"worst: got {worst}; 0 or more queries can be named")
     exact = ExactNeighbors.load(truth)
     if depths[-1] > exact.k:
         raise DepthError(f"k = {depths[-1]}, but {os.fspath(truth)} is {exact.k} deep; build a deeper truth")

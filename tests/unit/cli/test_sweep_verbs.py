@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from visual_search.cli.main import main
+from visual_search.formats.vectors import write_vectors
 from visual_search.testing.exact_answers import exact_by_brute_force
 
 
@@ -80,3 +81,52 @@ def test_wrong_use_says_how(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     (folder / "sweep.jsonl").write_text("{}\n")
     assert main(["choose", str(folder / "sweep.jsonl"), "--target", ".9"]) == 2
     assert "no finished record" in capsys.readouterr().err
+
+
+def test_a_report_is_not_written_over_the_sweep(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--truth", str(folder / "truth.npz"), "--engine", "flat", "--no-costs"]
+    assert swept(folder, *asked) == 0
+    file = folder / "sweep.jsonl"
+    before = file.read_bytes()
+    assert main(["choose", str(file), "--target-recall", ".9", "--report", str(file)]) == 2
+    assert "would be written over what is read" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    page = str(folder / "page.svg")
+    assert main(["choose", str(file), "--target-recall", ".9", "--report", page, "--figure", page]) == 2
+    assert not Path(page).exists()
+
+
+def test_groups_with_and_without_a_first_line_and_with_an_unknown_query(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--truth", str(folder / "truth.npz"), "--engine", "flat", "--no-costs"]
+    assert swept(folder, *asked) == 0
+    table = folder / "groups.csv"
+    lines = [f"{query},scene {query // 2}" for query in range(200)]
+    for first in ([], ["query,group"]):
+        table.write_text("\n".join([*first, *lines]))
+        assert main(["choose", str(folder / "sweep.jsonl"), "--target", ".9", "--groups", str(table)]) == 0
+        assert "160 validation queries in 80 groups" in capsys.readouterr().out
+    table.write_text("\n".join(["2OO,scene 0", *lines]))
+    assert main(["choose", str(folder / "sweep.jsonl"), "--target", ".9", "--groups", str(table)]) == 2
+    assert "'2OO'" in capsys.readouterr().err
+
+
+def test_right_answers_where_only_one_side_has_ids_of_its_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gallery = np.load(folder / "base.npy")
+    names = [f"photo {row}" for row in range(len(gallery))]
+    write_vectors(folder / "base.parquet", gallery, ids=names)
+    exact = exact_by_brute_force(gallery, np.load(folder / "q.npy"), 1)
+    right = {str(query): {names[row]: 1} for query, (row,) in enumerate(exact.positions.tolist())}
+    (folder / "qrels.json").write_text(json.dumps(right))
+    given = ["--vectors", str(folder / "base.parquet"), "--queries", str(folder / "q.npy"), "--metric", "l2"]
+    given += ["--qrels", str(folder / "qrels.json"), "--engine", "flat", "--no-costs", "--json"]
+    assert main(["sweep", *given, "-o", str(folder / "named.jsonl")]) == 0
+    assert json.loads(capsys.readouterr().out)["points"][0]["means"] == {"HitRate@10": 1.0}
+    (folder / "qrels.json").write_text(json.dumps({"q-one": {names[0]: 1}}))
+    assert main(["sweep", *given, "-o", str(folder / "named.jsonl")]) == 2
+    told = json.loads(capsys.readouterr().out)["error"]["message"]
+    assert "queries: 1 ids are no row numbers, first: 'q-one'" in told
+    assert "items" not in told

@@ -97,3 +97,11 @@ def test_what_cannot_be(words: list[str], said: str, capsys: pytest.CaptureFixtu
     Path("named.trec").write_text("0 Q0 007 1 1.0 here\n", "utf-8")
     assert main(["truth", "recall", words[0], "truth.npz", *words[1:]]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("threshold", ["nan", "90", "-0.1"])
+def test_a_threshold_that_is_no_recall_is_refused(threshold: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["truth", "recall", "found.npy", "truth.npz", f"--threshold={threshold}"]) == 2
+    assert "a recall from 0 to 1 is needed" in capsys.readouterr().err
+    assert main(["truth", "recall", "found.npy", "truth.npz", "--worst=-1"]) == 2
+    assert "worst: got -1" in capsys.readouterr().err

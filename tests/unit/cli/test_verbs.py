@@ -1,5 +1,6 @@
 """Every verb as a person types it."""
 
+import argparse
 import json
 import os
 import re
@@ -218,3 +219,19 @@ def test_odd_letters_are_shown_as_escapes_where_the_terminal_lacks_them(photos: 
             env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, capture_output=True, check=True,
         )  # fmt: skip
         assert rb"f\xfcr.png" in ended.stdout or rb"f\u00fcr.png" in ended.stdout
+
+
+def test_a_depth_is_written_alike_in_every_verb() -> None:
+    verbs = []
+    for verb, (module, _) in VERBS.items():
+        parser = argparse.ArgumentParser(prog=verb)
+        import_module(f"visual_search.cli.{module}").add_arguments(parser)
+        parsers = [parser]
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                parsers += action.choices.values()
+        for one in parsers:
+            names = [action.option_strings for action in one._actions]
+            verbs += [verb for options in names if "--k" in options]
+            assert all(("-k" in options) == ("--k" in options) for options in names), one.prog
+    assert {"search", "evaluate", "conventions", "codes", "sweep", "truth"} <= set(verbs)

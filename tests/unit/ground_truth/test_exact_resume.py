@@ -144,3 +144,22 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
     resumed = search_exactly(gallery, queries, 10, checkpoint=kept, progress=rest)
     assert rest.done[0] > 1000
     oracle.assert_same(resumed, search_exactly(gallery, queries, 10))
+
+
+def test_one_changed_row_of_a_gallery_in_memory_is_another_gallery(tmp_path: Path) -> None:
+    """Of 5,000 rows a sample of 1,024 would not see it, and the old answers would pass as certified."""
+    rng = np.random.default_rng(4)
+    gallery = rng.normal(size=(5000, 4)).astype(np.float32)
+    changed = gallery.copy()
+    changed[1] = 0.0
+    settings = {"k": 3, "metric": "l2", "tie_cap": 100}
+    assert search_key(gallery, gallery[:2], **settings) == search_key(gallery.copy(), gallery[:2], **settings)
+    assert search_key(gallery, gallery[:2], **settings) != search_key(changed, gallery[:2], **settings)
+    queries = np.zeros((1, 4), dtype=np.float32)
+    stale = NearestSoFar(1, 3, 100)
+    stale.rows[0, :3], stale.distances[0, :3] = [7, 8, 9], [0.25, 0.5, 0.75]
+    place = tmp_path / "kept"
+    Checkpoint(place, search_key(gallery, queries, **settings)).save(stale, 5000)
+    found = search_exactly(changed, queries, 3, metric="l2", checkpoint=place)
+    assert found.positions[0, 0] == 1
+    assert found.distances[0, 0] == 0.0

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from psycopg import sql
 
-from visual_search.errors import DimensionError, InputError
+from visual_search.errors import DimensionError, InputError, UnknownIdError
 from visual_search.indexing.engines import postgres
 from visual_search.indexing.engines.pgvector_engine import PgvectorEngine
 from visual_search.indexing.engines.postgres import server_url, stop_embedded_server
@@ -141,3 +142,18 @@ def test_an_index_keeps_its_engine(tmp_path: Path) -> None:
     first, second = (held.search(VECTORS[:1], 5, query_ids=["q"]).listed("q") for held in (index, again))
     assert first == second
     assert len(again) == 180
+
+
+def test_rows_that_something_else_deleted_are_no_vectors(tmp_path: Path) -> None:
+    before = tables()
+    engine = made(method="exact")
+    engine.add(np.arange(20), VECTORS[:20])
+    (name,) = tables() - before
+    with psycopg.connect(server_url(""), autocommit=True) as connection:
+        connection.execute(sql.SQL("DELETE FROM {} WHERE row IN (4, 9)").format(sql.Identifier(name)))
+    assert np.array_equal(engine.vectors(np.array([7, 3])), VECTORS[[7, 3]])
+    with pytest.raises(UnknownIdError, match=r"2 of 3 rows are gone, first: 4, 9; something else changed"):
+        engine.vectors(np.array([9, 3, 4]))
+    with pytest.raises(UnknownIdError, match="2 of 20 rows are gone"):
+        engine.save(tmp_path / "index.parts")
+    assert not (tmp_path / "index.parts").exists()

@@ -8,6 +8,8 @@ import pytest
 from visual_search import Relevance, exact_neighbors, neighbor_recall
 from visual_search.errors import DepthError, FingerprintError, InputError, UnknownIdError
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+from visual_search.ground_truth.metric_names import metric_name
+from visual_search.indexing.engines.contract import Metric
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.reports.attribution_section import attribution_section
 from visual_search.tuning.attribution import attribute_index, attribute_loss
@@ -169,3 +171,39 @@ def test_words_json_and_section_say_for_what_it_holds(
     for column in ("R@k exact", "R@k index", "overlap@k"):
         assert column in text
         assert column in section.body
+
+
+@pytest.mark.parametrize("engine", ["flat", "hnsw", "faiss"])
+@pytest.mark.parametrize("metric", ["l2", "ip", "cosine"])
+def test_other_vectors_under_the_same_ids_are_refused(engine: str, metric: Metric, relevance: Relevance) -> None:
+    own = exact_neighbors(GALLERY, QUERIES, 10, metric_name(metric), gallery_ids=NAMES, query_ids=ASKED)
+    settings = {"factory": "IVF16,PQ4np"} if engine == "faiss" else {}
+    held = VectorIndex(engine=engine, metric=metric, settings=settings)
+    held.add(NAMES, GALLERY)
+    assert len(attribute_index(held, QUERIES, own, relevance, stages=False).rows) == 2
+    for vectors, asked in ((GALLERY[::-1], QUERIES), (GALLERY, QUERIES[::-1])):
+        other = VectorIndex(engine=engine, metric=metric, settings=settings)
+        other.add(NAMES, vectors)
+        with pytest.raises(FingerprintError, match="in another order under the same ids"):
+            attribute_index(other, asked, own, relevance, stages=False)
+    with pytest.raises(FingerprintError, match="79 vectors, and the truth has 80"):
+        attribute_index(held, QUERIES[:-1], own, relevance)
+
+
+def test_codes_of_another_order_and_a_filtered_truth_are_refused(relevance: Relevance) -> None:
+    codes = RNG.integers(0, 256, size=(300, 8), dtype=np.uint8)
+    own = exact_neighbors(codes, codes[:20], 5, "hamming")
+    right = Relevance.from_dict({query: {query: 1} for query in range(20)})
+    for stored, fits in ((codes, True), (codes[::-1], False)):
+        index = VectorIndex(metric="hamming", dimension=64)
+        index.add(range(300), np.ascontiguousarray(stored))
+        if fits:
+            assert attribute_index(index, codes[:20], own, right, k=[1])[1].index_loss == 0
+            continue
+        with pytest.raises(FingerprintError, match="not those of the truth"):
+            attribute_index(index, codes[:20], own, right, k=[1])
+    part = exact_neighbors(GALLERY, QUERIES, 5, gallery_ids=NAMES, query_ids=ASKED, allowed=[NAMES[:9]] * 80)
+    with pytest.raises(InputError, match="a subset for each query"):
+        attribute_index(packed(), QUERIES, part, relevance, k=[5])
+    with pytest.raises(InputError, match="a subset for each query"):
+        search_stages(packed(), QUERIES, part, 5)

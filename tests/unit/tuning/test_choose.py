@@ -1,6 +1,7 @@
 """The choice: what is certified, on which queries, at which cost; and how often that is wrong."""
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -197,3 +198,74 @@ def test_a_thousand_queries_certify_what_clears_the_target_by_a_hundredth(kind: 
     certified, missed, _ = rates(kind, [0.93, 0.9499, 0.96], queries)
     assert certified >= 0.8
     assert missed <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / DRAWS)
+
+
+def renamed(sweep: Sweep, measure: str, values: list[np.ndarray[tuple[int], np.dtype[np.float64]]]) -> Sweep:
+    """The sweep with other values under another measure's name."""
+    points = [replace(point, values={measure: own}) for point, own in zip(sweep.points, values, strict=True)]
+    return Sweep.of({**sweep.header, "data": {**sweep.header["data"], "measures": [measure]}}, points)
+
+
+def test_a_share_is_called_a_share_and_the_lowest_query_keeps_its_own_value() -> None:
+    sweep = simulated_sweep(MEANS, queries=1500)
+    choice = choose(sweep, 0.7, threshold=0.95)
+    assert choice.chosen is not None
+    assert choice.test is not None
+    _, test = validation_and_test(1500)
+    values = choice.chosen.point.values[choice.measure][test]
+    assert choice.test.mean == pytest.approx(float((values >= 0.95).mean()))
+    assert choice.test.lowest == values.min()
+    assert 0 < choice.test.lowest < 0.95
+    words = choice.words()
+    assert f", share {choice.chosen.mean:.4f} over 1,200 validation queries" in words
+    assert f": share {choice.test.mean:.4f}, lower bound" in words
+    assert "mean" not in words
+    assert choice.as_json()["statistic"] == "share"
+    none = choose(sweep, 0.999, threshold=1)
+    assert "(share " in none.words()
+    assert "mean" not in none.words()
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf"), -1.0, 0.0, 1.01, 95.0])
+def test_a_threshold_that_every_value_reaches_or_none_is_refused(threshold: float) -> None:
+    with pytest.raises(InputError, match=r"threshold: got .*above 0 and at most 1"):
+        choose(simulated_sweep(MEANS, queries=200), 0.9, threshold=threshold)
+
+
+def test_of_a_measure_where_less_is_better_nothing_is_chosen_and_the_front_turns() -> None:
+    sweep = simulated_sweep([0.5, 0.9, 0.99], queries=300)
+    low = [(point.values[sweep.measures[0]] < 0.9).astype(np.float64) for point in sweep.points]
+    below = renamed(sweep, "LowNeighborRecall(below=0.9,ties=exact)@10", low)
+    with pytest.raises(InputError, match=r"less of LowNeighborRecall.* is better.*threshold=0.9"):
+        choose(below, 0.5)
+    front = pareto_front(below)
+    means = [front.mean(point) for point in front.points]
+    assert [point.asked["ef_search"] for point in front.points] == [32, 64, 128]
+    assert means == sorted(means, reverse=True)
+
+
+def test_queries_without_a_value_are_not_counted_as_measured() -> None:
+    sweep = simulated_sweep([0.9, 0.99], queries=500)
+    for point in sweep.points:
+        point.values[sweep.measures[0]][10:] = np.nan
+    choice = choose(sweep, 0.3)
+    validation, _ = validation_and_test(500)
+    known = int((validation < 10).sum())
+    assert f"over {known} validation queries; {400 - known} of 400 have no value" in choice.words()
+    assert choice.as_json()["chosen"]["queries"] == known
+    sweep.points[1].values[sweep.measures[0]][:] = np.nan
+    assert "the dearest setting of each structure has no defined" in choose(sweep, 0.3).words()
+
+
+def test_groups_are_told_where_they_were_counted() -> None:
+    choice = choose(simulated_sweep([0.97], queries=500), 0.8, groups=[f"s{row // 5}" for row in range(500)])
+    assert "over 400 validation queries in 80 groups" in choice.words()
+    assert "on 100 test queries in 20 groups" in choice.words()
+    with pytest.raises(InputError, match="500 in 1 group;"):
+        choose(simulated_sweep([0.97], queries=500), 0.8, groups=["a"] * 500)
+
+
+def test_a_cost_that_is_missing_is_not_blamed_on_percentiles() -> None:
+    with pytest.raises(InputError, match="peak_build_bytes is not known") as refused:
+        choose(simulated_sweep(MEANS, queries=100), 0.9, cost="peak_build_bytes")
+    assert "percentile" not in str(refused.value)

@@ -246,3 +246,49 @@ def test_rows_do_not_differ_by_their_ids_order(data: SweepData) -> None:
     rows = np.array([[3, 1, -1]] * 60)
     values = data.values(rows, np.array([[-1.0, -2.0, -np.inf]] * 60, dtype=np.float32))
     assert max(value or 0 for value in next(iter(values.values()))) <= 0.2
+
+
+def test_a_measure_that_would_not_be_what_its_name_says_is_refused(vectors: Any, truth: ExactNeighbors) -> None:
+    right = Relevance.from_dict({query: {0: 1} for query in range(60)})
+    asked = ["HitRate@10", "NeighborRecall@10", "AP", "NeighborRecall(average=minimum)@5", "HitRate@5"]
+    with pytest.raises(InputError) as refused:
+        SweepData.of(*vectors, k=5, truth=truth, relevance=right, measures=asked)
+    told = str(refused.value)
+    assert "measures: 4 problems" in told
+    assert "HitRate@10: reads 10 places, and the sweep finds k=5; give k=10" in told
+    assert "NeighborRecall(ties=exact)@10: reads 10 places" in told
+    assert "AP(denominator=all): reads the whole ranking" in told
+    assert "shows their mean; leave average= out" in told
+    whole = SweepData.of(*vectors, k=600, metric="l2", relevance=right, measures=["AP"])
+    assert [str(measure) for measure in whole.measures] == ["AP(denominator=all)"]
+
+
+def test_one_reason_is_told_once_for_all_points_it_holds_for(data: SweepData, file: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        sweep(
+            data,
+            ["hnsw(m=8)", "faiss(factory=IVF4,Flat)"],
+            {"ef_search": [8, 16], "nprobe": [1, 2, 3]},
+            out=file,
+        )
+    told = str(refused.value)
+    assert "2 problems" in told
+    assert "and 2 points more: ef_search=8: 'IVF4,Flat' has no graph" in told
+    assert "hnsw.ef_search=16,32" in told
+
+
+def test_a_damaged_point_among_good_ones_is_no_kill(data: SweepData, file: Path) -> None:
+    sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
+    whole = file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    file.write_bytes(b"".join([lines[0], lines[1].replace(b'"returned": 10.0', b'"returned": 11.0'), *lines[2:]]))
+    damaged = file.read_bytes()
+    assert damaged != whole
+    with pytest.raises(FileFormatError, match="line 2 is damaged, and 2 good ones follow it"):
+        Sweep.load(file)
+    with pytest.raises(FileFormatError, match="line 2 is damaged"):
+        sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
+    assert file.read_bytes() == damaged  # nothing is cut off
+    file.write_bytes(b"".join([lines[0], *lines[2:]]))
+    again = sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
+    assert len(again.points) == 3

@@ -2,8 +2,10 @@
 
 import http.client
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -13,6 +15,7 @@ import pytest
 
 from visual_search.errors import InputError
 from visual_search.indexing.index_table import VectorIndex
+from visual_search.testing.sample_pool import sample_pool
 from visual_search.web.app import create_app
 from visual_search.web.serving import serve
 from visual_search.web.settings import ExplorerSettings
@@ -87,6 +90,26 @@ def resident(process: int) -> int:
     """Bytes of memory that a process has held at most."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
+
+
+@pytest.mark.parametrize("verb", ["serve", "judge"])
+def test_a_server_gets_ready_without_a_word(verb: str, tmp_path: Path) -> None:
+    """What is done ahead, in a thread, would fail on standard error alone."""
+    words = ["serve", str(tmp_path)]
+    if verb == "judge":
+        pool = sample_pool(tmp_path, queries=1, depth=2)
+        words = ["judge", "serve", str(pool), "--judgements", str(tmp_path / "j.db")]
+    command = [sys.executable, "-m", "visual_search", *words, "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = ""
+        while "address" not in told or not told.rstrip().endswith("}"):
+            told += process.stdout.readline()
+        assert ask(json.loads(told)["address"], "GET", "/static/look.css")[0] == 200
+        time.sleep(1)  # what is done ahead has its turn
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert said == "stopped\n"
 
 
 def test_a_port_that_is_taken_is_told(served: tuple[subprocess.Popen[str], str]) -> None:

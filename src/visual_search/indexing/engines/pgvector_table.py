@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.errors import UnknownIdError, first_few
 from visual_search.indexing.engines.contract import Metric
 from visual_search.indexing.engines.postgres import Connections, package
 
@@ -89,14 +90,22 @@ class PgvectorTable:
             connection.execute(sql.SQL("DELETE FROM {} WHERE row = ANY(%s)").format(self._table), (rows.tolist(),))
 
     def vectors(self, rows: Int64Array) -> Vectors:
-        """Vectors of rows that are there, in the order asked."""
+        """Vectors of rows, in the order asked; UnknownIdError where the server has lost some."""
         sql = package("psycopg.sql")
         place = {row: number for number, row in enumerate(np.unique(rows).tolist())}
         held = np.empty((len(place), self._dimension), dtype=np.float32)
+        there = set()
         statement = sql.SQL("SELECT row, v FROM {} WHERE row = ANY(%b)").format(self._table)
         with self._connections.one() as connection:
             for row, vector in connection.execute(statement, (list(place),), binary=True):
                 held[place[row]] = vector.to_numpy() if hasattr(vector, "to_numpy") else vector
+                there.add(row)
+        gone = place.keys() - there
+        if gone:
+            raise UnknownIdError(
+                f"table {self.name}: {len(gone)} of {len(place)} rows are gone, first: {first_few(sorted(gone))}; "
+                "something else changed the table: build the index anew"
+            )
         taken: Vectors = held[[place[row] for row in rows.tolist()]]
         return taken
 

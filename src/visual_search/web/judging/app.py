@@ -45,6 +45,7 @@ def create_judging_app(room: JudgingRoom, settings: ExplorerSettings) -> FastAPI
     app = FastAPI(title="Judging", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     admission = Admission(settings)
     app.state.judging = room
+    app.state.get_ready = room.get_ready
     app.state.admission = admission
     modules = (judge_page, grid_page, dispute_pages, agreement_page)
     pages = sorted((page for module in modules for page in module.PAGES), key=lambda page: (page.order, page.path))

@@ -51,6 +51,10 @@ class JudgingRoom:
         self._progress: tuple[float, dict[str, Any]] | None = None
         self._summaries: dict[str, tuple[int, dict[str, Any] | None]] = {}
 
+    def get_ready(self) -> None:
+        """Do what the first judge would wait for: number the queries."""
+        self.queries()
+
     def queries(self) -> list[PoolQuery]:
         """All queries; the n-th has number n, which tells nothing and never changes."""
         found = self.store.queries()

@@ -1,0 +1,66 @@
+"""An engine that breaks its contract stops a sweep with a reason, whatever the ids are."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from visual_search.errors import InputError
+from visual_search.indexing.engines.flat import FlatEngine
+from visual_search.testing.exact_answers import exact_by_brute_force
+from visual_search.tuning.sweep import sweep
+from visual_search.tuning.sweep_data import SweepData
+
+
+def _broken(kind: str, rows: Any, scores: Any) -> tuple[Any, Any]:
+    rows, scores = rows.copy(), scores.copy()
+    if kind == "twice":
+        rows[3, 1] = rows[3, 0]
+    elif kind == "beyond":
+        rows[3, 0] = 600
+    elif kind == "below":
+        rows[3, 0] = -2
+    elif kind == "nan":
+        scores[3, 0] = np.nan
+    elif kind == "floats":
+        rows = rows.astype(np.float64)
+    elif kind == "fewer":
+        rows, scores = rows[:-1], scores[:-1]
+    elif kind == "scores":
+        scores = scores[:, :-1]
+    elif kind == "short":
+        rows[:, 4:], scores[:, 4:] = -1, -np.inf
+    return rows, scores
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("twice", "a row twice for 1 queries, first 3"),
+        ("beyond", r"rows outside -1\.\.599 for 1 queries, first 3"),
+        ("below", r"rows outside -1\.\.599 for 1 queries, first 3"),
+        ("nan", "NaN or infinite for 1 queries, first 3"),
+        ("floats", "float64 of shape"),
+        ("fewer", r"shape \(59, 5\); whole numbers of shape \(60, k\)"),
+        ("scores", r"shape \(60, 4\), and the rows have \(60, 5\)"),
+        ("short", ""),
+    ],
+)
+def test_broken_answers_are_refused_and_short_ones_counted(
+    vectors: Any, file: Path, monkeypatch: pytest.MonkeyPatch, kind: str, words: str, named: bool
+) -> None:
+    gallery, queries = vectors
+    ids = [f"\u00e9t\u00e9-{row}" for row in range(600)] if named else None
+    truth = exact_by_brute_force(gallery, queries, 5, gallery_ids=ids)
+    data = SweepData.of(gallery, queries, k=5, truth=truth, gallery_ids=ids)
+    whole = FlatEngine.search
+    monkeypatch.setattr(FlatEngine, "search", lambda self, asked, k: _broken(kind, *whole(self, asked, k)))
+    if not words:
+        found = sweep(data, ["flat"], out=file, costs=None).points[0]
+        assert found.values["NeighborRecall(ties=exact)@5"].tolist() == pytest.approx([0.8] * 60)
+        assert found.returned == 4
+        return
+    with pytest.raises(InputError, match=words):
+        sweep(data, ["flat"], out=file, costs=None)
