@@ -17,7 +17,7 @@ from visual_search.errors import FileFormatError
 from visual_search.evaluation.compared import record_parts
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.result_record import FORMAT
-from visual_search.formats.results import read_result
+from visual_search.formats.results import read_headline
 
 __all__ = ["Found", "Scanned", "found_file", "found_files", "key_of", "measures_rows", "record_from", "scanned"]
 
@@ -98,7 +98,7 @@ def scanned(path: Path) -> Scanned | None:
     """
     try:
         fingerprint = fingerprint_file(path)
-        record = read_result(path).record
+        record = read_headline(path)
     except FileNotFoundError:
         return None
     except (FileFormatError, OSError) as problem:

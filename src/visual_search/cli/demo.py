@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
 import webbrowser
 from typing import TYPE_CHECKING
@@ -64,6 +65,7 @@ def _run_faces(arguments: argparse.Namespace, console: Console) -> None:
     else:
         print(report.summary())
         print(f"\nreport: {report.page.absolute().as_uri()}")
+        print(f"look through it: visual-search serve {shlex.quote(str(report.folder))} --open")
     if arguments.open:
         webbrowser.open(report.page.absolute().as_uri())
 

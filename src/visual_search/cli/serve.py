@@ -6,13 +6,14 @@ import argparse
 from pathlib import Path
 
 from visual_search.cli.listening import add_listening, check_served, listen, token_of
-from visual_search.cli.options import add_json
+from visual_search.cli.options import add_json, stderr
 
 SUMMARY = (
     "Look through indexes and results in a browser: search by an image, compare results, see what a setting loses. "
     "Only this machine is served unless --host says otherwise, and then a token is needed."
 )
 EXAMPLE = """\
+  visual-search serve visual-search-demo --open
   visual-search serve results/ --index photos.index --open
   visual-search serve last-week.json results.json --index photos.index --sweep sweep.jsonl --port 8080
   visual-search serve results/ --host 0.0.0.0 --token auto"""
@@ -21,7 +22,11 @@ EXAMPLE = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "results", metavar="FOLDER|RESULT", nargs="*", default=[], help="result files, and folders of them"
+        "results",
+        metavar="FOLDER|RESULT",
+        nargs="*",
+        default=[],
+        help="result files, and folders of them with the *.index folders and sweeps there",
     )
     parser.add_argument(
         "--index",
@@ -65,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         names=tuple(arguments.name),
     )
     app = create_app(settings)
-
+    if not arguments.json:
+        for line in app.state.explorer.told():
+            stderr().print(line, markup=False)
     listen(app, settings, arguments)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections import Counter
 from pathlib import Path
@@ -27,8 +28,15 @@ def check_regular(path: Path) -> None:
         raise FileFormatError(f"{path.name}: a folder, pipe or device; a result is made of regular files")
 
 
-def read_plain_json(path: Path) -> Any:
+def read_plain_json(path: Path, *, passed_over: str | None = None) -> Any:
     """Read a JSON value.
+
+    Parameters
+    ----------
+    path : Path
+    passed_over : str, optional
+        A key of the outermost object whose list, where it is written with a line for each of its objects, is not
+        parsed: an empty list stands for it. Written in another way, it is parsed like the rest.
 
     Raises
     ------
@@ -52,6 +60,8 @@ def read_plain_json(path: Path) -> Any:
 
     try:
         text = path.read_bytes().decode("utf-8-sig")
+        if passed_over is not None:
+            text = _without(text, passed_over)
         return json.loads(text, parse_constant=refuse, object_pairs_hook=distinct)
     except FileFormatError:
         raise
@@ -65,3 +75,17 @@ def read_plain_json(path: Path) -> Any:
         raise FileFormatError(f"{path.name}: nested too deeply to be a result") from problem
     except ValueError as problem:  # a whole number of more digits than Python turns into one
         raise FileFormatError(f"{path.name}: holds a number that is too long: {problem}") from problem
+
+
+# A line for each object; text in JSON has no line breaks, so that a line that begins so is no part of a text.
+_OBJECT_LINES = re.compile(r"(?:\n    \{[^\n]*\},)*\n    \{[^\n]*\}")
+
+
+def _without(text: str, key: str) -> str:
+    head = f'\n  "{key}": ['
+    start = text.find(head)
+    inner = start + len(head)
+    end = text.find("\n  ]", inner)
+    if min(start, end) < 0 or _OBJECT_LINES.fullmatch(text, inner, end) is None:
+        return text
+    return text[:inner] + text[end:]

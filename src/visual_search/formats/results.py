@@ -37,7 +37,7 @@ from visual_search.ids import Id
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ImageLocation", "StoredResult", "check_result_path", "read_result", "write_result"]
+__all__ = ["ImageLocation", "StoredResult", "check_result_path", "read_headline", "read_result", "write_result"]
 
 
 @dataclass(frozen=True)
@@ -332,3 +332,22 @@ def read_result(path: str | os.PathLike[str]) -> StoredResult:
     value = read_plain_json(source)
     checked_record(value, source.name, error=FileFormatError)
     return StoredResult(source, value)
+
+
+def read_headline(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a result's record, with ``per_query_results`` empty where a file beside it has the queries' values.
+
+    Several times as quick as :func:`read_result` for thousands of queries. What is returned is checked in the same
+    way; what is passed over is not, and is not returned.
+
+    Raises
+    ------
+    FileFormatError, FileNotFoundError
+        As :func:`read_result`.
+    """
+    source = Path(path)
+    value = read_plain_json(source, passed_over="per_query_results")
+    if not (isinstance(value, dict) and isinstance(files := value.get("files"), dict) and "queries" in files):
+        return read_result(source).record
+    checked_record(value, source.name, error=FileFormatError)
+    return value | {"per_query_results": []} if "per_query_results" in value else value

@@ -64,8 +64,6 @@ def history_figure(lines: Sequence[HistoryLine], *, title: str, description: str
     Markup
         ``<svg>``; each point is a link named after its result.
     """
-    from matplotlib import dates
-
     figure, axes = canvas(HEIGHT, _WIDTH)
     names: dict[str, str] = {}
     for line in lines:
@@ -73,15 +71,32 @@ def history_figure(lines: Sequence[HistoryLine], *, title: str, description: str
         if points:
             _draw(axes, line.role, points)
             names |= {point.link: point.name for point in points}
-    locator = dates.AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))  # type: ignore[no-untyped-call]
     axes.margins(x=0.03, y=0.08)
+    axes.set_xlabel(_tell_time(axes), color=ROLE_COLOURS["muted"], labelpad=3)
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:.3g}")
     axes.locator_params(axis="y", nbins=6)
     axes.grid(axis="y", color=ROLE_COLOURS["rule"], linewidth=0.8)
-    axes.set_xlabel("measured", color=ROLE_COLOURS["muted"], labelpad=3)
     return drawing(figure, title, description, key, links=names)
+
+
+def _tell_time(axes: Axes) -> str:
+    """Set ticks that say what they are; what the axis is called, with the day or year that ticks do not repeat."""
+    from matplotlib import dates
+
+    locator = dates.AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    # Of years, months, days, hours, minutes and seconds.
+    formatter = dates.ConciseDateFormatter(  # type: ignore[no-untyped-call]
+        locator,
+        formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
+        zero_formats=["", "%Y", "%d %b", "%d %b", "%H:%M", "%H:%M:%S"],
+        offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"],
+    )
+    axes.xaxis.set_major_formatter(formatter)
+    formatter.format_ticks(axes.get_xticks())  # type: ignore[no-untyped-call]
+    offset = formatter.get_offset()  # type: ignore[no-untyped-call]
+    axes.xaxis.get_offset_text().set_visible(False)
+    return f"measured, {offset} (UTC)" if offset else "measured (UTC)"
 
 
 def _draw(axes: Axes, role: str, points: Sequence[HistoryPoint]) -> None:

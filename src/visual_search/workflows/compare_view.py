@@ -16,7 +16,7 @@ from visual_search.reports.systems import Measured
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.result_differences import comparison_of, names_of
 
-__all__ = ["compare_view"]
+__all__ = ["LEAST", "compare_choice", "compare_view"]
 
 #: What it was measured on, part by part.
 _PARTS = {
@@ -29,6 +29,22 @@ _PARTS = {
     "preset": "rules for queries without right answers",
 }
 _SHOWN = 10
+#: Results that make a comparison.
+LEAST = 2
+
+
+def compare_choice(explored: ExploredResults, keys: Sequence[str]) -> dict[str, Any]:
+    """What the page shows where too few results are chosen: those that are, and how many it takes.
+
+    Raises
+    ------
+    UnknownIdError
+        No such result.
+    """
+    opened = explored.chosen(keys, least=0)
+    names = names_of([one.entry for one in opened])
+    about = [_about(one, name, number) for number, (one, name) in enumerate(zip(opened, names, strict=True))]
+    return {"results": about, "least": LEAST, "to_choose": True}
 
 
 def compare_view(
@@ -65,7 +81,7 @@ def compare_view(
     UnknownNameError
         A measure that not all of them have per query.
     """
-    opened = explored.chosen(keys, least=2)
+    opened = explored.chosen(keys, least=LEAST)
     names = names_of([one.entry for one in opened])
     common = [name for name in opened[0].measure_names if all(name in one.measure_names for one in opened[1:])]
     chosen = _chosen(measures, common)
@@ -80,6 +96,7 @@ def compare_view(
         "results": [
             _about(one, name, number) for number, (one, name) in enumerate(zip(opened, names, strict=True))
         ],
+        "to_choose": False,
         "parts": _parts(opened),
         "available": [{"name": name, "title": Measured(name, None, "").title} for name in common],
         "measures": chosen,

@@ -6,7 +6,6 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,34 +16,16 @@ from visual_search.errors import UnknownIdError, UnknownNameError, VisualSearchE
 from visual_search.evaluation.near_ids import NearIds
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
-from visual_search.images.decoding import DecodingRules
 from visual_search.indexing.embedders.contract import TextEmbedder
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import ItemImages
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
+from visual_search.workflows.item_files import ItemFiles, PictureOfItem
 
-__all__ = ["ExploredIndex", "ExploredIndexes", "PictureOfItem"]
+__all__ = ["ExploredIndex", "ExploredIndexes"]
 
 _LONGEST_QUOTED = 200
 _LONGEST_GUESSED = 1000  # longer ids are not compared letter by letter
-
-
-@dataclass(frozen=True, slots=True)
-class PictureOfItem:
-    """The picture behind an item.
-
-    Attributes
-    ----------
-    location : ImageLocation
-    sha256 : str or None
-        Of the file that was indexed.
-    rules : DecodingRules
-        By which it was decoded.
-    """
-
-    location: ImageLocation
-    sha256: str | None
-    rules: DecodingRules
 
 
 class ExploredIndex:
@@ -160,6 +141,8 @@ class ExploredIndexes:
     ----------
     paths : iterable of path
         Folders that ``VectorIndex.save`` wrote; a name is the folder's, with a number where two are alike.
+    found : iterable of path
+        More of them, which nobody asked for by name: one that cannot be opened is told in ``problems``.
 
     Raises
     ------
@@ -167,13 +150,33 @@ class ExploredIndexes:
         No index there, or one that cannot be read, its ledger included.
     """
 
-    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+    def __init__(
+        self, paths: Iterable[str | os.PathLike[str]], *, found: Iterable[str | os.PathLike[str]] = ()
+    ) -> None:
         self._by_name: dict[str, ExploredIndex] = {}
+        self.problems: list[str] = []
+        self._files: ItemFiles | None = None
+        self._listing = threading.Lock()
         for path in map(Path, paths):
-            name = _distinct(path.resolve().name, self._by_name)
-            explored = ExploredIndex(name, path, NearestNeighborSearch(VectorIndex.open(path)))
-            _ = explored.facts  # reads the ledger: seconds for a large one, spent now and not on the first page
-            self._by_name[name] = explored
+            self._open(path)
+        for path in map(Path, found):
+            try:
+                self._open(path)
+            except (VisualSearchError, OSError) as problem:
+                self.problems.append(f"{path.name} is not served: {problem}")
+
+    def _open(self, path: Path) -> None:
+        name = _distinct(path.resolve().name, self._by_name)
+        explored = ExploredIndex(name, path, NearestNeighborSearch(VectorIndex.open(path)))
+        _ = explored.facts  # reads the ledger: seconds for a large one, spent now and not on the first page
+        self._by_name[name] = explored
+
+    def picture_at(self, location: ImageLocation) -> PictureOfItem | None:
+        """The item's picture whose file, links followed, is the one at a place; None where no index has it."""
+        with self._listing:  # one lists, the others wait for it
+            if self._files is None:
+                self._files = ItemFiles([one.images for one in self if one.images is not None])
+        return self._files.at(location)
 
     def __iter__(self) -> Iterator[ExploredIndex]:
         return iter(self._by_name.values())

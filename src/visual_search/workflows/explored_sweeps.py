@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import UnknownNameError, first_few
+from visual_search.errors import UnknownNameError, VisualSearchError, first_few
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.choose import choose
 from visual_search.tuning.pareto import Front, pareto_front
@@ -199,6 +199,8 @@ class ExploredSweeps:
     ----------
     paths : iterable of path
         Files that ``visual-search sweep`` wrote; a name is the file's, with a number where two are alike.
+    found : iterable of path
+        More of them, which nobody asked for by name: one that cannot be read is told in ``problems``.
 
     Raises
     ------
@@ -206,14 +208,25 @@ class ExploredSweeps:
         Not a sweep's file.
     """
 
-    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+    def __init__(
+        self, paths: Iterable[str | os.PathLike[str]], *, found: Iterable[str | os.PathLike[str]] = ()
+    ) -> None:
         self._by_name: dict[str, ExploredSweep] = {}
+        self.problems: list[str] = []
         for path in map(Path, paths):
-            name, number = path.name, 1
-            while name in self._by_name:
-                number += 1
-                name = f"{path.name} ({number})"
-            self._by_name[name] = ExploredSweep(name, path)
+            self._open(path)
+        for path in map(Path, found):
+            try:
+                self._open(path)
+            except (VisualSearchError, OSError) as problem:
+                self.problems.append(f"{path.name} is not served: {problem}")
+
+    def _open(self, path: Path) -> None:
+        name, number = path.name, 1
+        while name in self._by_name:
+            number += 1
+            name = f"{path.name} ({number})"
+        self._by_name[name] = ExploredSweep(name, path)
 
     def __iter__(self) -> Iterator[ExploredSweep]:
         return iter(self._by_name.values())

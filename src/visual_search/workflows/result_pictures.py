@@ -1,4 +1,4 @@
-"""The pictures that a stored result names, by id: only those, and only from folders that may be looked into."""
+"""The pictures that a stored result names, by id: only those, and only what may be looked at."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from visual_search.catalogue.opened import OpenedResult
 from visual_search.errors import FileFormatError, InputError, UndecodableImageError
 from visual_search.formats.results import ImageLocation, StoredResult
 from visual_search.images.kept_thumbnails import KeptThumbnails, Thumbnail
+from visual_search.workflows.explored_indexes import ExploredIndexes
 from visual_search.workflows.explored_results import ExploredResults
 
 __all__ = ["NoPictureError", "ResultPictures"]
@@ -30,10 +31,13 @@ class ResultPictures:
     explored : ExploredResults
     kept : KeptThumbnails
         Where small pictures are kept.
+    indexes : ExploredIndexes
+        The files of their items may be shown wherever they lie, as long as they are what was indexed.
     """
 
-    def __init__(self, explored: ExploredResults, kept: KeptThumbnails) -> None:
+    def __init__(self, explored: ExploredResults, kept: KeptThumbnails, indexes: ExploredIndexes) -> None:
         self._explored = explored
+        self._indexes = indexes
         self._kept = kept
         self._places: OrderedDict[tuple[Path, str], StoredResult] = OrderedDict()
         self._lock = threading.Lock()
@@ -54,15 +58,21 @@ class ResultPictures:
         UnknownIdError
             No such result.
         NoPictureError
-            The result names no file for this id, or the file is gone, cannot be decoded, or lies elsewhere than in
-            the folders that may be looked into.
+            The result names no file for this id, or the file is gone, cannot be decoded, or neither lies in the
+            folders that may be looked into nor is an item's of an index.
         """
         location = self._location(self._explored.opened(key), side, identifier)
         if location is None:
             raise NoPictureError("no file is named")
+        item = None
         if not self._explored.image_allowed(location.path):
-            raise NoPictureError("outside the folders served; see --images")
+            item = self._indexes.picture_at(location)
+            if item is None:
+                raise NoPictureError("outside the folders served; see --images")
+            location = item.location
         try:
+            if item is not None:
+                return self._kept.made(location, _SIDE, rules=item.rules, sha256=item.sha256)
             return self._kept.made(location, _SIDE)
         except UndecodableImageError as problem:
             gone = self._kept.mark(location, _SIDE) is None

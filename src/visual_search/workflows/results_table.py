@@ -41,6 +41,7 @@ FACTS = {
 _NUMBERS = {"queries", "gallery", "warnings"}
 _SHOWN = 100  # rows of one page
 _SERIES = 8
+_DRAWN = 2  # rises where the figure is drawn in another way, so that kept ones are drawn anew
 _PATIENCE = 0.06  # seconds in which differences are made while the page waits
 
 
@@ -280,7 +281,7 @@ def _figure(
     direction = "Higher is better." if higher_is_better(measure) else "Lower is better."
     described = f"{plural(sum(map(len, drawn.values())), 'result')}, each a link. {direction}"
     svg = explored.kept_or_later(
-        [title, described, [[line.role, [_told(point) for point in line.points]] for line in lines]],
+        [_DRAWN, title, described, [[line.role, [_told(point) for point in line.points]] for line in lines]],
         lambda: str(history_figure(lines, title=f"{title} over time", description=described, key="history")),
         at_once=True,
         kind="figures 1",
@@ -303,7 +304,9 @@ def _told(point: HistoryPoint) -> list[Any]:
 
 def _in_common(entry: Entry) -> str:
     facts = entry.facts
-    named = [str(one) for one in (facts.get("dataset"), facts.get("protocol")) if one]
+    dataset, protocol = str(facts.get("dataset") or ""), str(facts.get("protocol") or "")
+    # Many datasets are named with their protocol.
+    named = [one for one in (dataset, protocol if protocol not in dataset else "") if one]
     told = [plural(facts["queries"], "query", "queries")]
     if facts.get("gallery"):
         told.append(f"{facts['gallery']:,} items")

@@ -1,7 +1,10 @@
 """A measure over time: what is joined, what leads where, and that names stay names."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from visual_search.reports.history_figure import HistoryLine, HistoryPoint, history_figure
 
@@ -45,3 +48,20 @@ def test_one_result_without_an_interval_is_drawn() -> None:
         len(list(drawn(HistoryLine("series-1", [point(0, interval=False)]), HistoryLine("series-2", [])).iter("a")))
         == 1
     )
+
+
+@pytest.mark.parametrize(
+    ("step", "tick", "axis"),
+    [
+        (timedelta(seconds=2), r"10:30:\d\d", "measured, 2026-03-14 (UTC)"),
+        (timedelta(minutes=9), r"1\d:\d\d", "measured, 2026-03-14 (UTC)"),
+        (timedelta(days=3), r"\d\d Mar", "measured, 2026 (UTC)"),
+        (timedelta(days=400), r"20\d\d", "measured (UTC)"),
+    ],
+)
+def test_ticks_say_what_they_are(step: timedelta, tick: str, axis: str) -> None:
+    start = datetime(2026, 3, 14, 10, 30, tzinfo=UTC)
+    points = [HistoryPoint(start + step * n, 0.5, None, None, "m", f"/r?{n}") for n in range(4)]
+    texts = [text.text or "" for text in drawn(HistoryLine("series-1", points)).iter() if text.tag.endswith("text")]
+    assert axis in texts
+    assert sum(re.fullmatch(tick, text) is not None for text in texts) >= 3

@@ -182,3 +182,14 @@ def write(held: Sweep, path: Path) -> None:
             record = point.as_json()
             del record["missed"]
             lines.append(record)
+
+
+def test_a_sweep_and_its_index_in_the_folder_are_found(explore: Explore, swept: tuple[Path, Path, Sweep]) -> None:
+    client = explore(results=(swept[0].parent,))
+    told = client.get("/index.json").json()
+    assert ([one["name"] for one in told["indexes"]], told["sweep"]["name"]) == (["own.index"], "own.jsonl")
+    lines = client.app.state.explorer.told()  # type: ignore[attr-defined]
+    assert lines == [
+        "found 1 index beside the results: 'own.index'",
+        "found 1 sweep beside the results: 'own.jsonl'",
+    ]

@@ -389,8 +389,7 @@ def test_a_query_page_shows_states_ranks_and_moves(explore: Explore, folder: Pat
         ("/result.json?result=0000000000000000", 404),
         ("/result.json?result=../../etc/passwd", 404),
         ("/result.json", 422),
-        ("/compare.json?result={one}", 400),
-        ("/compare.json?result={one}&result={one}", 400),
+        ("/compare.json?result=0000000000000000", 404),
         ("/compare.json?result={one}&result={two}&measure=nonsense", 404),
         ("/query.json?result={one}&query=nobody", 404),
         ("/query.json?result={one}&query=object%201/view%201.png&order=changed", 400),
@@ -439,3 +438,27 @@ def test_a_guides_file_alone_has_its_pages(explore: Explore, folder: Path) -> No
     query = quote("object 1/view 1.png")
     page = client.get(f"/query?result={key}&query={query}", headers=HTML)
     assert (page.status_code, "keeps no lists" in page.text) == (200, True)
+
+
+@pytest.mark.parametrize("chosen", [0, 1, 2])
+def test_compare_with_too_few_results_says_how_to_go_on(explore: Explore, folder: Path, chosen: int) -> None:
+    client = explore(results=(folder,))
+    query = {"result": [keys_of(client)["loo-grid.json"]] * chosen}  # twice the same is one
+    told = client.get("/compare.json", params=query).json()
+    assert (told["to_choose"], told["least"], len(told["results"])) == (True, 2, min(chosen, 1))
+    page = client.get("/compare", params=query, headers=HTML)
+    assert page.status_code == 200
+    assert '<a href="/results">' in page.text
+    assert ("One more result" in page.text) is (chosen > 0)
+
+
+def test_a_line_of_the_figure_names_its_protocol_once(explore: Explore, folder: Path) -> None:
+    for path in folder.glob("loo-????*.json"):
+        if ".items." not in path.name:
+            record = json.loads(path.read_text())
+            protocol = record["protocol"]["name"]
+            path.write_text(json.dumps(record | {"dataset": f"faces, {protocol}"}))
+    client = explore(results=(folder,))
+    keys_of(client)
+    words = [line["words"] for line in client.get("/results.json").json()["figure"]["lines"]]
+    assert [one.count(protocol) for one in words if "faces" in one] == [1]

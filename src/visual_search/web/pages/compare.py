@@ -8,7 +8,7 @@ from fastapi import Query
 
 from visual_search.web.explorer import ExplorerOf
 from visual_search.web.page import Page
-from visual_search.workflows.compare_view import compare_view
+from visual_search.workflows.compare_view import LEAST, compare_choice, compare_view
 
 __all__ = ["PAGES"]
 
@@ -20,6 +20,8 @@ def _compare(
     by: Annotated[str, Query(max_length=1000)] = "",
     despite: Annotated[str, Query(max_length=1000)] = "",
 ) -> dict[str, Any]:
+    if len(set(result)) < LEAST:
+        return compare_choice(explorer.results, result)
     return compare_view(explorer.results, result, measures=measure, by=by, despite=despite.strip() or None)
 
 
