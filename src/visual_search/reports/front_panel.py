@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from markupsafe import Markup
 
-from visual_search.reports.page_drawing import ROLE_COLOURS, canvas, drawing, line_style
+from visual_search.reports.page_drawing import FRAME, ROLE_COLOURS, canvas, drawing, line_style
 from visual_search.tuning.pareto import Front
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
 from visual_search.tuning.sweep_record import Sweep
@@ -16,7 +16,7 @@ from visual_search.tuning.sweep_record import Sweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["front_panel", "ladder_roles"]
+__all__ = ["front_panel", "ladder_roles", "with_target"]
 
 _Places: TypeAlias = tuple[list[float], list[float]]
 _SERIES = 8
@@ -111,6 +111,40 @@ def front_panel(
     )
 
 
+def with_target(drawn: Markup, front: Front, target: float) -> Markup | None:
+    """A panel that was drawn without a target with the line of one, at a small part of the cost of drawing it anew.
+
+    Parameters
+    ----------
+    drawn : Markup
+        What :func:`front_panel` gave for this front and no target.
+    front : Front
+    target : float
+
+    Returns
+    -------
+    Markup or None
+        None where the line lies outside the drawing, which then has to be drawn for it.
+    """
+    means = [front.mean(point) for point in (*front.points, *front.beaten)]
+    if not means or not min(means) <= target <= max(means):
+        return None
+    low, high = _heights(means)
+    left, top, right, bottom = FRAME
+    height = bottom - (target - low) / (high - low) * (bottom - top)
+    line = Markup(
+        '<path d="M {left:g} {height:.3f} L {right:g} {height:.3f}" fill="none" stroke-dasharray="5,3" '
+        'pointer-events="none" class="stroke-muted"/></svg>'
+    ).format(left=left, right=right, height=height)
+    return Markup(drawn.removesuffix("</svg>")) + line  # noqa: S704 - front_panel's own
+
+
+def _heights(means: list[float]) -> tuple[float, float]:
+    lowest, highest = min(means), max(means)
+    room = max(0.06 * (highest - lowest), 0.002)
+    return lowest - room, highest + room
+
+
 def _link(
     axes: Axes, front: Front, place: Callable[[Iterable[SweepPoint]], _Places], link: Callable[[SweepPoint], str]
 ) -> dict[str, str]:
@@ -152,7 +186,5 @@ def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
             inside = [float(f"{end:.3g}") for end in (first, last)]
         axes.set_xticks(inside, [f"{tick:,g}" for tick in inside])
         axes.minorticks_off()
-    lowest, highest = min(ys), max(ys)
-    room = max(0.06 * (highest - lowest), 0.002)
-    axes.set_ylim(lowest - room, highest + room)
+    axes.set_ylim(*_heights(ys))
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:.3g}".replace("0.", ".", 1))

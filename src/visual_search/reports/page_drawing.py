@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["HEIGHT", "ROLE_COLOURS", "TEXT_SIZE", "canvas", "drawing", "line_style", "swatch"]
+__all__ = ["FRAME", "HEIGHT", "ROLE_COLOURS", "TEXT_SIZE", "canvas", "drawing", "line_style", "swatch"]
 
 # Roles are drawn in colours nobody would choose; they become classes, and the page's style sheet paints those, so
 # that light, dark and print need one drawing.
@@ -38,6 +38,7 @@ _DASHES: list[tuple[float, ...]] = [
 _MARKERS = ["o", "s", "^", "D", "v", "P", "X", "p"]
 WIDTH, HEIGHT = 380, 300  # pixels; a third of a wide page and all of a phone's, so that text keeps its size
 TEXT_SIZE = 13.0
+FRAME = (34, 10, WIDTH - 12, HEIGHT - 44)  # left, top, right and bottom of what is drawn in, of a usual drawing
 _SVG = "{http://www.w3.org/2000/svg}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _HREF = f"{_XLINK}href"

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from visual_search.errors import UnknownNameError, VisualSearchError
 from visual_search.ids import Id
-from visual_search.reports.front_panel import front_panel, ladder_roles
+from visual_search.reports.front_panel import front_panel, ladder_roles, with_target
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.pareto import Front
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
@@ -106,16 +106,20 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
 def _figure(
     shown: ExploredSweep, front: Front, measure: str, target: float | None, chosen: SweepPoint | None
 ) -> Markup:
-    return shown.made(
-        ("figure", measure, front.cost, target, None if chosen is None else chosen.key),
-        lambda: front_panel(
+    def drawn(line: float | None) -> Markup:
+        return front_panel(
             front,
             key=f"front-{front.cost.replace('_', '-')}",
-            target=target,
+            target=line,
             chosen=chosen,
             link=lambda point: _lost_address(shown, point, measure),
-        ),
-    )
+        )
+
+    about = ("figure", measure, front.cost, None if chosen is None else chosen.key)
+    if target is not None:
+        lined = with_target(shown.made((*about, None), lambda: drawn(None)), front, target)
+        return lined or shown.made((*about, target), lambda: drawn(target))
+    return shown.made((*about, None), lambda: drawn(None))
 
 
 def _verdicts(choice: Choice | None) -> dict[str, dict[str, Any]]:
