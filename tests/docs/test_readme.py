@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from visual_search.judging.records import Verdict
+from visual_search.judging.store import JudgementStore
+
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 COLOURS = ("red", "orange", "gold", "green", "teal", "navy", "purple", "black")
 
@@ -53,6 +56,11 @@ def test_the_tours_commands_run_and_print_what_is_shown(folder: Path) -> None:
     for command, shown in commands:
         if "last-week.json" in command:
             (folder / "last-week.json").write_bytes((folder / "results.json").read_bytes())
+        if "judge agreement" in command:  # people have judged by then
+            with JudgementStore(folder / "judgements.db", create=False) as store:
+                for number in range(1, len(store.pool()) + 1):
+                    for judge in ("ann", "bo"):
+                        store.judge(judge, number, Verdict(float(number % 3 == 0 or judge == "bo")))
         ended = subprocess.run(
             [sys.executable, "-m", "visual_search", *shlex.split(command)[1:]],
             cwd=folder, capture_output=True, text=True, check=False,

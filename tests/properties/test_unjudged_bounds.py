@@ -117,6 +117,12 @@ def test_a_list_with_too_many_unjudged_items_says_so_unless_the_measure_is_cut()
     assert found[parse_measure("AP@10")].high == found[parse_measure("RR")].high == 1
 
 
+def test_a_bound_of_nothing_is_zero_without_a_sign() -> None:
+    ranking, relevance = Ranking.from_dict({"q": {"a": 1.0}}), Relevance.from_dict({"q": {"b": 1}})
+    (found,) = unjudged_bounds(ranking, relevance, ["Precision@1"]).values()
+    assert f"{found.low:.1f}" == "0.0"
+
+
 def test_wrong_use() -> None:
     ranking, relevance = Ranking.from_dict({"q": {"a": 1.0}}), Relevance.from_dict({"q": {"a": 1}})
     with pytest.raises(InputError, match="ties='best'"):

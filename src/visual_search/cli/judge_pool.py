@@ -62,8 +62,8 @@ def _add_task(parser: argparse.ArgumentParser) -> None:
     task.add_argument("--overlap-wanted", type=int, default=2, metavar="N", help="judgements of each of these")
     task.add_argument(
         "--order",
-        default="max_mean",
-        choices=["max_mean", "move_to_front", "fixed", "shuffled"],
+        default="move_to_front",
+        choices=["move_to_front", "max_mean", "fixed", "shuffled"],
         help="which pairs come first",
     )
     task.add_argument("--run-length", type=int, default=5, metavar="N", help="pairs of one query in a row")

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="RECORD",
         help="results, and sweeps, choices, attributions, leaks, truths, directions, splits, codes, comparisons, "
-        "indexes: told apart by their content",
+        "judgings, indexes: told apart by their content",
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument("-o", "--out", default="report.html", metavar="FILE", help="the page")

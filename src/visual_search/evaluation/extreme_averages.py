@@ -45,7 +45,7 @@ def extreme_averages(
     (0.1, 0.8)
     """
     average = np.median if measure.average == "median" else np.mean
-    return -_highest(-lows, always, average), _highest(highs, always, average)
+    return 0.0 - _highest(-lows, always, average), _highest(highs, always, average)
 
 
 def _highest(values: FloatArray, always: BoolArray, average: Callable[[FloatArray], np.floating]) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -95,7 +96,7 @@ def read_judgement_file(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
     Raises
     ------
     FileFormatError
-        A column that is missing, a cell that is not of its column's kind; all at once, the first of each.
+        A column that is missing, a cell that is not of its column's kind; all at once.
     """
     name = Path(path).name
     if Path(path).suffix.lower() == ".parquet":
@@ -132,7 +133,6 @@ def _checked(column: str, values: list[Any], problems: Problems) -> list[Any]:
             made.append(_value(column, value))
         except ValueError as reason:
             problems.add(f"row {line}: {column} is {value!r}; {reason}")
-            break
     return made
 
 
@@ -151,6 +151,9 @@ def _value(column: str, value: Any) -> Any:
     if value is None:
         return None
     try:
-        return _NUMBERS[column](value)
-    except (TypeError, ValueError):
+        number = _NUMBERS[column](value)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("a number is needed") from None
+    if not math.isfinite(number):
+        raise ValueError("a finite number is needed")
+    return number

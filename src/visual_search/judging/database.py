@@ -11,13 +11,14 @@ only gives out pairs is not waited for: what a crash could lose of it is a lease
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from visual_search.errors import FileFormatError, InputError
+from visual_search.errors import FileFormatError, InputError, first_few
 from visual_search.judging.schema import VERSION_TABLE, sa
 from visual_search.judging.turns import Turns
 
@@ -37,17 +38,19 @@ class Database:
     place : path or str
         A file, or a URL: ``sqlite:///file``, ``postgresql://user@host/name``.
     create : bool
-        Whether to make a SQLite file that is not there.
+        Whether to make a store where none is: a SQLite file that is not there, the tables of an empty database.
 
     Raises
     ------
     InputError
         Another URL, a file that is not there, a server that cannot be reached.
     FileFormatError
-        A file that is no database, or one of a later version.
+        A file that is no database, one of another program, one without a store where none is to be made, or one of a
+        later version.
     """
 
     def __init__(self, place: str | os.PathLike[str], *, create: bool = True) -> None:
+        self._create = create
         self.url = _url(place)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite:
@@ -67,8 +70,9 @@ class Database:
 
     @property
     def shown(self) -> str:
-        """The URL without its password."""
-        return self.url.render_as_string(hide_password=True)
+        """The URL without passwords, wherever they stand in it."""
+        hidden = {name: "***" for name in self.url.query if "password" in name.lower()}
+        return self.url.update_query_dict(hidden).render_as_string(hide_password=True)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -132,6 +136,11 @@ class Database:
             self.alone(connection)
             context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
             there = context.get_current_revision()
+            if there is None and not self._create:
+                raise FileFormatError(
+                    f"{self.shown}: a database without a store of judgements; make one with: visual-search judge pool "
+                    "... --store"
+                )
             if there == scripts.get_current_head():
                 return
             if there is not None and there not in {one.revision for one in scripts.walk_revisions()}:
@@ -148,8 +157,8 @@ def _url(place: str | os.PathLike[str]) -> sa.URL:
         return sa.URL.create("sqlite", database=text)
     try:
         url = sa.make_url(text)
-    except sa.exc.ArgumentError as error:
-        raise InputError("store: not a URL; give a file, or postgresql://user@host/database") from error
+    except (sa.exc.ArgumentError, ValueError):  # whose words may hold a piece of the password
+        raise InputError("store: not a URL; give a file, or postgresql://user@host:port/database") from None
     if url.drivername in {"postgresql", "postgres", "postgresql+psycopg"}:
         return url.set(drivername="postgresql+psycopg")
     if url.drivername in {"sqlite", "sqlite+pysqlite"} and url.database not in {None, "", ":memory:"}:
@@ -168,7 +177,18 @@ def _check_file(path: Path, *, create: bool) -> None:
         with path.open("rb") as stream:
             if not stream.read(16).startswith(b"SQLite format 3\0"):
                 raise FileFormatError(f"store: {path} is there and is no SQLite database; name another file")
+        _check_tables(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _check_tables(path: Path) -> None:
+    """Refuse a file that another program keeps, before anything of it is changed."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        names = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if names and VERSION_TABLE not in names:
+            raise FileFormatError(
+                f"store: {path} is a database of another program (tables: {first_few(names, 3)}); name another file"
+            )
 
 
 def _refused(shown: str, error: sa.exc.DatabaseError) -> InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -79,7 +80,7 @@ def import_judgements(
         ``query, item, grade`` and any others of `records.COLUMNS`; one row a judgement, as `JudgementStore.table` gives
         them. A row without a key gets one of its content, so that the same file taken in again adds nothing.
     judge : str, optional
-        Who judged, where there is no column ``judge``.
+        Who judged, where there is no column ``judge``, or nothing in it.
     add_pairs : bool
         Whether to add pairs that no pool has; their reason is then that somebody listed them.
 
@@ -112,8 +113,7 @@ def import_judgements(
                 f"{counted(len(new), 'pair is', 'pairs are')} in no pool, first {first_few(new, 3)}; say that they are "
                 "to be added, or grow the pool"
             )
-        problems.raise_if_any(InputError)
-        if new:
+        if new and add_pairs:
             add_pool_within(connection, _listed(new, pool))
         written = _written(connection, rows, pool, problems)
         problems.raise_if_any(InputError)
@@ -146,11 +146,13 @@ def _row(line: int, row: Mapping[str, Any], judge: str | None) -> NewRecord:
         if row["grade"] is None and not reason:
             reason = "not said"
         verdict = Verdict(row["grade"], reason, row.get("note") or "", row.get("seconds"))
-    who = judge if row.get("judge") is None else str(row["judge"])
+    who = judge if row.get("judge") in (None, "") else str(row["judge"])
+    if who is None:
+        raise InputError("no judge; name one in the row, or one for all rows that name none")
     key = row.get("key") or _content_key(row, who, line)
     role = "adjudicator" if row.get("adjudicated") else "judge"
     time = _time(row.get("time"))
-    return NewRecord(str(key), 0, str(who), role, verdict, row.get("replaces"), time)  # type: ignore[arg-type]
+    return NewRecord(str(key), 0, who, role, verdict, row.get("replaces"), time)  # type: ignore[arg-type]
 
 
 def _time(text: str | None) -> datetime | None:
@@ -174,10 +176,10 @@ def _kind(ids: Mapping[Any, Any]) -> type | None:
 
 def _as_kind(value: Any, kind: type | None) -> Id:
     if kind is int and isinstance(value, str):
-        try:
-            return int(value)
-        except ValueError:
-            raise InputError(f"id {value!r} is no integer, and the store's ids are") from None
+        # int() alone would take "1_0" and other digits than these for the id of another item.
+        if not re.fullmatch(r"-?[0-9]{1,19}", value):
+            raise InputError(f"id {value!r} is no integer, and the store's ids are")
+        return int(value)
     if kind is str:
         return str(value)
     made: Id = value
@@ -196,6 +198,8 @@ def _written(connection: sa.Connection, rows: Sequence[_Row], pool: Pool, proble
     touched: set[int] = set()
     written = 0
     for row in rows:
+        if (row.query, row.item) not in places:  # told already; what else is wrong is told with it
+            continue
         pair, query = places[row.query, row.item]
         replaces = None if row.record.replaces is None else ours.get(row.record.replaces)
         record = replace(row.record, pair=pair, replaces=replaces)

@@ -56,7 +56,8 @@ class MeasureEffect:
         """As a JSON object; what is undefined is null."""
         return {
             **self.score.as_json(),
-            f"judged_at_{self.depth}": None if np.isnan(self.judged) else self.judged,
+            "depth": self.depth,
+            "judged": None if np.isnan(self.judged) else self.judged,
             "judged_only": None if np.isnan(self.judged_only) else self.judged_only,
             "bounds_of_lists": self.listed.as_json(),
             "bounds_of_gallery": self.gallery.as_json(),

@@ -43,7 +43,7 @@ class JudgementStore:
     place : path or str
         A file, made where it is not there; or ``postgresql://user@host/database``.
     create : bool
-        Whether to make a file that is not there.
+        Whether to make a store where none is.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from visual_search.ids import Id
 
 __all__ = ["ORDERS", "Grade", "JudgingTask", "Order", "share_hash"]
 
-Order: TypeAlias = Literal["max_mean", "move_to_front", "fixed", "shuffled"]
+Order: TypeAlias = Literal["move_to_front", "max_mean", "fixed", "shuffled"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 _REASONS = ("the image cannot be seen", "the query is unclear", "the guideline does not say", "not my field")
@@ -65,7 +65,7 @@ class JudgingTask:
         drawn by a hash of seed and ids, so that neither system nor rank has a say.
     overlap_wanted : int
         At least ``wanted``.
-    order : {"max_mean", "move_to_front", "fixed", "shuffled"}
+    order : {"move_to_front", "max_mean", "fixed", "shuffled"}
         See `visual_search.judging.order`.
     run_length : int
         Pairs of one query that come one after another before the next query; from 1.
@@ -96,7 +96,7 @@ class JudgingTask:
     wanted: int = 1
     overlap: float = 0.0
     overlap_wanted: int = 2
-    order: Order = "max_mean"
+    order: Order = "move_to_front"
     run_length: int = 5
     seed: int = 0
 

@@ -1,25 +1,24 @@
-"""What is said of judgements, in tables of text that a terminal and a page show alike."""
+"""What is said of judgements, in tables of text that a terminal and a page show alike.
+
+The tables are made of the record that ``judge agreement --json`` prints, so that a page made later of a file shows what
+the terminal showed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import Any
 
 from visual_search.counted import counted
 from visual_search.evaluation.statistics.agreement import agreement_note, between
+from visual_search.evaluation.statistics.interval import Interval
 from visual_search.evaluation.text_table import decimals, p_text
-from visual_search.evaluation.unjudged_bounds import UnjudgedBounds
-from visual_search.judging.aggregation import RULE_WORDS
-from visual_search.judging.agreement import Agreement
-from visual_search.judging.disagreements import Disagreement
-from visual_search.judging.judge_pairs import JudgePair
-from visual_search.judging.judged_study import JudgedStudy, JudgedSystem
-from visual_search.judging.rule_effects import RuleEffect
-from visual_search.judging.score_effect import MeasureEffect
+from visual_search.judging.judged_study import JudgedStudy
 
-__all__ = ["JudgingTable", "study_tables"]
+__all__ = ["JudgingTable", "record_tables", "study_tables"]
+
+_Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,72 +42,95 @@ class JudgingTable:
 
 
 def study_tables(study: JudgedStudy, *, listed: int = 10) -> tuple[JudgingTable, ...]:
+    """All tables of a study; as `record_tables` of its record."""
+    return record_tables(study.as_json(), listed=listed)
+
+
+def record_tables(record: _Record, *, listed: int = 10) -> tuple[JudgingTable, ...]:
     """All tables of a study: agreement, judges, disagreements, and for each system its scores and the rules' effect.
 
     Parameters
     ----------
-    study : JudgedStudy
+    record : mapping of str
+        What :meth:`visual_search.judging.judged_study.JudgedStudy.as_json` gives.
     listed : int
         So many of the disagreements are shown.
     """
-    made = [*_agreement(study.agreement), _disagreements(study.disagreements, listed)]
-    for one in study.systems:
-        made += [_scores(one), _rules(one.name, one.rules)]
-    if study.needed:
-        words = tuple(f"{first} and {second}: {found.words}" for first, second, found in study.needed)
+    made = [*_agreement(record["agreement"]), _disagreements(record["disagreements"], listed)]
+    for name, system in record["systems"].items():
+        made += [_scores(name, system, record["rule_words"]), _rules(name, system["rules"], record["rule"])]
+    if record["judgements_needed"]:
+        words = tuple(f"{one['first']} and {one['second']}: {one['words']}" for one in record["judgements_needed"])
         made.append(JudgingTable("Until the systems separate", (), (), words))
     return tuple(made)
 
 
-def _agreement(found: Agreement) -> Iterator[JudgingTable]:
-    flat = agreement_note(one.interval for one in found.overall)
+def _agreement(found: _Record) -> Iterator[JudgingTable]:
+    flat = agreement_note(_interval(one["interval"]) for one in found["overall"])
     yield JudgingTable(
         "Agreement of the judges",
         ("coefficient", "value", "95 %", "pairs"),
-        tuple((one.name, decimals(one.value), between(one.interval), f"{one.pairs:,}") for one in found.overall),
-        (*((flat,) if flat else ()), *found.notes),
+        tuple(
+            (one["name"], decimals(one["value"]), _between(one["interval"]), _count(one["pairs"]))
+            for one in found["overall"]
+        ),
+        (*((flat,) if flat else ()), *found["notes"]),
     )
     yield JudgingTable(
         "Judges",
         ("judge", "judged", "cannot tell", "mean grade"),
         tuple(
-            (str(one.judge), f"{one.judged:,}", f"{one.could_not_tell:,}", decimals(one.mean_grade, 2))
-            for one in found.judges
+            (
+                str(one["judge"]),
+                _count(one["judged"]),
+                _count(one["could_not_tell"]),
+                decimals(one["mean_grade"], 2),
+            )
+            for one in found["judges"]
         ),
     )
-    if found.judge_pairs:
+    pairs = found["judge_pairs"]
+    if pairs:
         yield JudgingTable(
             "Every two judges: Cohen's kappa",
             ("judges", "pairs", "equal", "kappa", "95 %", "linear", "quadratic", "shift"),
-            tuple(map(_judge_pair, found.judge_pairs)),
+            tuple(map(_judge_pair, pairs)),
         )
-    if len(found.judge_pairs) == 1 and found.judge_pairs[0].pairs:
-        yield _confusion(found.judge_pairs[0])
+    if len(pairs) == 1 and pairs[0]["pairs"]:
+        yield _confusion(pairs[0])
 
 
-def _judge_pair(one: JudgePair) -> tuple[str, ...]:
-    kappas = (decimals(one.linear.value), decimals(one.quadratic.value))
+def _judge_pair(one: _Record) -> tuple[str, ...]:
+    percent, plain, linear, quadratic = one["coefficients"]
     return (
-        f"{one.first}, {one.second}",
-        f"{one.pairs:,}",
-        decimals(one.percent.value),
-        decimals(one.plain.value),
-        between(one.plain.interval),
-        *kappas,
-        f"{one.shift:+.2f}" if one.pairs else "-",
+        ", ".join(map(str, one["judges"])),
+        _count(one["pairs"]),
+        decimals(percent["value"]),
+        decimals(plain["value"]),
+        _between(plain["interval"]),
+        decimals(linear["value"]),
+        decimals(quadratic["value"]),
+        f"{one['shift']:+.2f}" if one["pairs"] and one["shift"] is not None else "-",
     )
 
 
-def _confusion(one: JudgePair) -> JudgingTable:
-    head = (f"{one.first} down, {one.second} across", *(f"{grade:g}" for grade in one.scale))
-    rows = ((f"{grade:g}", *map(str, line)) for grade, line in zip(one.scale, one.confusion.tolist(), strict=True))
+def _confusion(one: _Record) -> JudgingTable:
+    down, across = one["judges"]
+    head = (f"{down} down, {across} across", *map(_grade, one["scale"]))
+    rows = ((_grade(grade), *map(_count, line)) for grade, line in zip(one["scale"], one["confusion"], strict=True))
     return JudgingTable("Confusion of grades", head, tuple(rows))
 
 
-def _disagreements(found: Sequence[Disagreement], listed: int) -> JudgingTable:
+def _disagreements(found: Sequence[_Record], listed: int) -> JudgingTable:
     title = f"{counted(len(found), 'pair waits', 'pairs wait')} for an adjudicator"
     rows = (
-        (str(one.query), str(one.item), one.words(), decimals(one.dispute, 2), "yes" if one.matters else "no")
+        (
+            str(one["query"]),
+            str(one["item"]),
+            ", ".join(f"{said['judge']} {_grade(said['grade'], 'cannot tell')}" for said in one["said"]),
+            decimals(one["dispute"], 2),
+            "yes" if one["matters"] else "no",
+        )
         for one in found[:listed]
     )
     left = len(found) - listed
@@ -120,8 +142,7 @@ def _disagreements(found: Sequence[Disagreement], listed: int) -> JudgingTable:
     )
 
 
-def _scores(system: JudgedSystem) -> JudgingTable:
-    effect = system.effect
+def _scores(name: str, system: _Record, rule_words: str) -> JudgingTable:
     head = (
         "measure",
         "mean",
@@ -131,60 +152,77 @@ def _scores(system: JudgedSystem) -> JudgingTable:
         "judged",
         "unjudged listed",
         "unjudged any",
+        "judged only",
     )
-    notes = [f"rule {effect.rule}: {RULE_WORDS[effect.rule]}; Bpref {decimals(effect.bpref)}"]
-    reasons = [one.score.reason for one in effect.measures]
+    measures = system["measures"]
+    notes = [f"rule {system['rule']}: {rule_words}; Bpref {decimals(system['bpref'])}"]
+    reasons = [one["reason"] for one in measures]
     reasons += [
-        f"{one.listed.measure} has no bound: {one.listed.reason}" for one in effect.measures if one.listed.reason
+        f"{one['measure']} has no bound: {reason}"
+        for one in measures
+        if (reason := (one["bounds_of_lists"] or {}).get("reason"))
     ]
     notes += [reason for reason in dict.fromkeys(reasons) if reason]
     notes.append(
         "95 % intervals over queries, and over queries and judges; between which values the score lies whatever the "
         "unjudged items of the lists, or of the whole gallery, turn out to be; and the score of lists without them"
     )
-    return JudgingTable(
-        f"{system.name}: scores",
-        (*head, "judged only"),
-        tuple(map(_score, effect.measures)),
-        (*notes, *effect.notes),
-    )
+    return JudgingTable(f"{name}: scores", head, tuple(map(_score, measures)), (*notes, *system["notes"]))
 
 
-def _score(one: MeasureEffect) -> tuple[str, ...]:
-    share = one.score.share
+def _score(one: _Record) -> tuple[str, ...]:
+    share = one["judges_share_of_variance"]
     return (
-        str(one.score.measure),
-        decimals(one.score.mean),
-        between(one.score.queries_only),
-        between(one.score.interval) or "-",
-        "-" if np.isnan(share) else f"{share:.0%}".replace("%", " %"),
-        f"{decimals(one.judged, 2)} @{one.depth}",
-        _bounds(one.listed),
-        _bounds(one.gallery),
-        decimals(one.judged_only),
+        str(one["measure"]),
+        decimals(one["mean"]),
+        _between(one["queries_only"]),
+        _between(one["interval"]) or "-",
+        "-" if share is None else f"{share:.0%}".replace("%", " %"),
+        f"{decimals(one['judged'], 2)} @{_count(one['depth'])}",
+        _bounds(one["bounds_of_lists"]),
+        _bounds(one["bounds_of_gallery"]),
+        decimals(one["judged_only"]),
     )
 
 
-def _bounds(found: UnjudgedBounds) -> str:
-    return "-" if found.reason else f"{decimals(found.low)} to {decimals(found.high)}"
+def _bounds(found: _Record | None) -> str:
+    return "-" if not found or found["reason"] else f"{decimals(found['low'])} to {decimals(found['high'])}"
 
 
-def _rules(name: str, effects: Sequence[RuleEffect]) -> JudgingTable:
+def _rules(name: str, effects: Sequence[_Record], used: str) -> JudgingTable:
     rows = []
-    used = effects[0].rule if effects else None
     for one in effects:
-        apart = one.difference
-        base = "in use" if one.rule == used else "the same grades"
+        apart = one["difference"]
+        known = apart is not None and apart["difference"] is not None
+        base = "in use" if one["rule"] == used else "the same grades"
         rows.append(
             (
-                one.rule,
-                one.measure,
-                decimals(one.mean),
-                f"{one.relevant:,}",
-                base if apart is None else f"{apart.difference:+.3f}",
-                "" if apart is None else between(apart.interval, "+.3f"),
-                "" if apart is None else p_text(apart.p_value),
+                one["rule"],
+                one["measure"],
+                decimals(one["mean"]),
+                _count(one["relevant_pairs"]),
+                (f"{apart['difference']:+.3f}" if known else "-") if apart else base,
+                _between(apart["interval"], "+.3f") if apart else "",
+                p_text(apart["p_value"]) if apart else "",
             )
         )
     head = ("rule", "measure", "mean", "relevant", "difference", "95 %", "p")
     return JudgingTable(f"{name}: effect of the rule", head, tuple(rows))
+
+
+def _interval(value: _Record | None) -> Interval | None:
+    if not value or None in (value["low"], value["high"], value["confidence"]):
+        return None
+    return Interval(**{key: value[key] for key in Interval.__dataclass_fields__})
+
+
+def _between(value: _Record | None, form: str = ".3f") -> str:
+    return between(_interval(value), form)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _grade(value: float | None, none: str = "-") -> str:
+    return none if value is None else f"{value:g}"

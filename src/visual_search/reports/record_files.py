@@ -30,6 +30,7 @@ RecordKind: TypeAlias = Literal[
     "split",
     "codes",
     "comparison",
+    "judging",
     "index",
 ]
 
@@ -42,6 +43,7 @@ _KEYS: tuple[tuple[RecordKind, frozenset[str]], ...] = (
     ("directions", frozenset({"there", "back", "pooled"})),
     ("directions", frozenset({"split", "systems"})),
     ("codes", frozenset({"there", "back", "vectors"})),
+    ("judging", frozenset({"agreement", "disagreements", "judgements_needed"})),
     ("comparison", frozenset({"contrasts", "systems", "measures"})),
 )
 

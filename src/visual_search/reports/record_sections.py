@@ -20,6 +20,7 @@ from visual_search.reports.choice_section import choice_record_section, is_chose
 from visual_search.reports.code_section import codes_record_section
 from visual_search.reports.comparisons import comparisons_from
 from visual_search.reports.directions_section import directions_record_section
+from visual_search.reports.judging_section import judging_record_section
 from visual_search.reports.leaks_page import leaks_record_section
 from visual_search.reports.ledger_tables import ledger_table
 from visual_search.reports.page_section import Section, checked
@@ -51,6 +52,7 @@ _TITLES = {
     "split": "The split and its proof",
     "codes": "Hash codes",
     "comparison": "Systems compared",
+    "judging": "Judgements and what they leave open",
     "index": "Pictures of the index",
 }
 
@@ -143,6 +145,7 @@ def _made(one: RecordFile, place: _Place) -> list[Section]:
         "directions": lambda: directions_record_section(one.value, label=one.path.stem, **named),
         "split": lambda: _split_section(one, **named),
         "comparison": lambda: _comparison_section(one.value, **named),
+        "judging": lambda: judging_record_section(one.value, **named),
         "index": lambda: _index_section(one, **named),
     }
     return [makers[one.kind]()]

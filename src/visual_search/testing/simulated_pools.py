@@ -86,7 +86,7 @@ def judged_in_order(pool: SimulatedPool, method: Order, share: float, *, seed: i
     Parameters
     ----------
     pool : SimulatedPool
-    method : {"max_mean", "move_to_front", "fixed", "shuffled"}
+    method : {"move_to_front", "max_mean", "fixed", "shuffled"}
     share : float in (0, 1]
         Of each query's pooled pairs.
     seed : int
@@ -95,7 +95,7 @@ def judged_in_order(pool: SimulatedPool, method: Order, share: float, *, seed: i
     Examples
     --------
     >>> pool = simulated_pool(systems=2, queries=3, items=50, depth=10)
-    >>> judged_in_order(pool, "max_mean", 0.5)
+    >>> judged_in_order(pool, "move_to_front", 0.5)
     Relevance(3 queries, 24 judged pairs, 0 ignored)
     """
     random = np.random.default_rng(seed)

@@ -55,7 +55,8 @@ def report_results(
     ----------
     records : sequence of path
         Results, and what else is to stand on the page: sweeps with the choices made from them, attributions, leaks,
-        truths, directions, splits, codes, comparisons, indexes. They are told apart by their content.
+        truths, directions, splits, codes, comparisons, judgings,
+        indexes. They are told apart by their content.
     out : path
         The HTML page.
     title : str, optional

@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,39 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
     with pytest.raises(InputError, match="a URL of 'mysql'"):
         Database("mysql://host/db")
+
+
+def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
+    place = tmp_path / "history.db"
+    with closing(sqlite3.connect(place)) as file:
+        file.execute("CREATE TABLE visits (address TEXT)")
+        file.commit()
+    before = place.read_bytes()
+    for create in (True, False):
+        with pytest.raises(FileFormatError, match=r"another program \(tables: 'visits'\)"):
+            Database(place, create=create)
+    assert place.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["history.db"]
+
+
+def test_reading_makes_no_store_of_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(FileFormatError, match="without a store of judgements; make one with"):
+        Database(tmp_path / "empty.db", create=False)
+    Database(tmp_path / "empty.db").close()
+    Database(tmp_path / "empty.db", create=False).close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://me:secret@[::1/db", "postgresql://me:1:secret@h:xx/db", "postgresql://me@127.0.0.1:1/db?password=secret",
+     "postgresql://me@127.0.0.1:1/db?sslpassword=secret&connect_timeout=x"],
+)  # fmt: skip
+def test_no_part_of_a_password_is_told(address: str) -> None:
+    with pytest.raises(InputError) as told:
+        Database(address)
+    assert "secret" not in str(told.value)
+    assert told.value.__cause__ is None or "secret" not in repr(told.value.__cause__)
 
 
 def test_a_server_that_is_not_there_is_told_without_the_password() -> None:

@@ -103,6 +103,54 @@ def test_what_cannot_be_taken_is_told_at_once_and_nothing_is_written(made: Made)
         import_judgements(store, table(query=["q0"], item=["d1"], grade=[float("nan")]), judge="ann")
 
 
+def test_all_that_is_wrong_is_told_at_once_and_nothing_is_kept(made: Made) -> None:
+    store = made(pool_of(2, 3))
+    columns = table(
+        query=["q0", "q9", "q1", "q1", "q1"],
+        item=["d0", "d0", "d0", "d1", "d2"],
+        grade=[7, 1, 1, 1, 1],
+        judge=["ann", "ann", "", "b\nb", "ann"],
+    )
+    with pytest.raises(InputError) as told:
+        import_judgements(store, columns)
+    for words in (
+        "4 problems",
+        "row 1: grade is 7",
+        "1 pair is in no pool",
+        "row 3: no judge",
+        "row 4: judge: got",
+    ):
+        assert words in str(told.value)
+    assert store.log() == []
+    assert store.judges() == []
+    assert len(store.pool()) == 6
+
+
+def test_rows_without_a_judge_are_the_named_judges(made: Made) -> None:
+    store = made(pool_of(1, 2))
+    columns = table(query=["q0"] * 2, item=["d0", "d1"], grade=[1, 1], judge=["", "ann"])
+    assert import_judgements(store, columns, judge="bo").written == 2
+    assert [one.judge for one in store.standing()] == ["bo", "ann"]
+
+
+@pytest.mark.parametrize("text", ["1_0", " 10", "+10", "１０", "10.0"])
+def test_another_spelling_of_a_number_is_no_id(made: Made, text: str) -> None:
+    from visual_search.judging.pool import Pool, PoolQuery, Source
+
+    store = made(Pool({7: PoolQuery(7)}, {(7, 10): (Source("ranked", "one", 1),)}))
+    with pytest.raises(InputError, match="is no integer, and the store's ids are"):
+        import_judgements(store, table(query=["7"], item=[text], grade=[1]), judge="ann")
+
+
+def test_every_bad_cell_of_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "judged.csv").write_text("query,item,grade,seconds\nq,a,high,1\nq,b,nan,1\nq,c,1,inf\nq,,low,2\n")
+    with pytest.raises(FileFormatError) as told:
+        read_judgement_file(tmp_path / "judged.csv")
+    for words in ("5 problems", "row 1: grade", "row 2: grade is 'nan'; a finite", "row 4: grade", "row 3: seconds",
+                  "row 4: item"):  # fmt: skip
+        assert words in str(told.value)
+
+
 def test_ids_are_taken_in_the_stores_kind(made: Made) -> None:
     from visual_search.judging.pool import Pool, PoolQuery, Source
 

@@ -80,7 +80,7 @@ def test_candidates_of_other_kinds_are_arms_of_their_own() -> None:
 
 
 def test_what_is_asked_for_is_named() -> None:
-    with pytest.raises(InputError, match="max_mean, move_to_front, fixed, shuffled"):
+    with pytest.raises(InputError, match="move_to_front, max_mean, fixed, shuffled"):
         QueryOrder([], [], "hedge")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="1 for 0 pairs"):
         QueryOrder([], [0.5])

@@ -17,16 +17,22 @@ from visual_search.evaluation.code_study import study_codes
 from visual_search.evaluation.protocols.directions import evaluate_directions_vectors
 from visual_search.evaluation.protocols.query_gallery import by_view
 from visual_search.formats.results import StoredResult
+from visual_search.reports.judging_section import judging_record_section, judging_section
 from visual_search.reports.record_files import read_records
+from visual_search.testing.simulated_judgements import simulated_study
 from visual_search.testing.textures import texture
 from visual_search.tuning.attribution import attribute_loss
 from visual_search.workflows.index_images import index_images
+from visual_search.workflows.judge_agreement import judge_agreement
 from visual_search.workflows.leaks import check_leaks
 from visual_search.workflows.report import report_results
 
 Parse = Callable[[Path], Any]
 
-KINDS = ("sweep", "choice", "attribution", "leaks", "truth", "directions", "split", "codes", "comparison", "index")
+KINDS = (
+    "sweep", "choice", "attribution", "leaks", "truth", "directions", "split", "codes", "comparison", "judging",
+    "index",
+)  # fmt: skip
 
 
 @dataclass
@@ -74,9 +80,21 @@ def records(tmp_path_factory: pytest.TempPathFactory, sample: list[StoredResult]
     vectors = rng.normal(size=(2, 8, 3))
     told("directions", evaluate_directions_vectors(split, vectors[0], vectors[1], ["HitRate@1"]).as_json())
     signs = rng.normal(size=(40, 16)) > 0
-    study = study_codes(signs, signs, SharedLabels.of(np.arange(40) % 4), ["AP"], k_values=[5])
-    told("codes", {"there": {"16 bits": study.as_json()}, "back": None, "vectors": None, "notes": []})
+    codes = study_codes(signs, signs, SharedLabels.of(np.arange(40) % 4), ["AP"], k_values=[5])
+    told("codes", {"there": {"16 bits": codes.as_json()}, "back": None, "vectors": None, "notes": []})
     told("comparison", compare([sample[1].path, sample[0].path], ["HitRate@1"]).as_json())
+    ranking, marks = simulated_study(8, 2, seed=5)
+    rows = [
+        f"{('<ann>', 'bo')[judge]},{marks.queries[query]},{marks.items[item]},{grade:g}"
+        for judge, query, item, grade in zip(marks.judge, marks.query, marks.item, marks.grade, strict=True)
+    ]
+    (folder / "marks.csv").write_text("\n".join(["judge,query,item,grade", *rows]), "utf-8")
+    run = [f"{query} Q0 {item} 1 {score} x" for query in ranking.queries for item, score in ranking.listed(query)]
+    (folder / "run.trec").write_text("\n".join(run), "utf-8")
+    study = judge_agreement(
+        folder / "marks.csv", [f"a={folder / 'run.trec'}", f"<b>={folder / 'run.trec'}"], ["Precision@5"]
+    )
+    told("judging", study.as_json())
     photos = folder / "photos"
     photos.mkdir()
     texture(3).save(photos / "good.png")
@@ -113,6 +131,9 @@ def test_all_stand_on_one_page_with_results(
     assert "Holds" in text["record-split"]
     assert "16 bits" in text["record-codes"]
     assert "grid instead of colour" in text["record-comparison"]
+    assert "Krippendorff's alpha (ordinal)" in text["record-judging"]
+    assert "<ann> down, bo across" in text["record-judging"]
+    assert "<b>: scores" in text["record-judging"]
     assert "an empty file" in text["record-index"]
     assert "empty.png" in text["record-index"]
     assert not page.all("script")
@@ -222,3 +243,39 @@ def _replaced(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
     copied = dict(value) if isinstance(value, dict) else list(value)
     copied[path[0]] = _replaced(value[path[0]], path[1:], odd)
     return copied
+
+
+def test_a_judging_record_of_a_file_says_what_its_study_says(records: Records, tmp_path: Path) -> None:
+    folder = records.paths["judging"].parent
+    study = judge_agreement(
+        folder / "marks.csv", [f"a={folder / 'run.trec'}", f"<b>={folder / 'run.trec'}"], ["Precision@5"]
+    )
+    stored = json.loads(records.paths["judging"].read_text("utf-8"))
+    assert judging_record_section(stored).body == judging_section(study).body
+    # What another program left out or made null is shown as missing.
+    bare = {"rule": "median", "agreement": {"overall": [{"name": "alpha"}]}, "disagreements": [{"query": "q"}]}
+    bare |= {
+        "systems": {"a": {"measures": [{"measure": "AP"}], "rules": [{"rule": "mean"}]}},
+        "judgements_needed": [],
+    }
+    (tmp_path / "bare").write_text(json.dumps(bare), "utf-8")
+    assert "a: effect of the rule" in report_results([tmp_path / "bare"], tmp_path / "r.html").read_text("utf-8")
+
+
+def test_all_that_is_wrong_with_a_judging_record_is_told(records: Records, tmp_path: Path) -> None:
+    broken = json.loads(records.paths["judging"].read_text("utf-8"))
+    (pair,) = broken["agreement"]["judge_pairs"]
+    pair["coefficients"] = pair["coefficients"][:3]
+    pair["judges"].append("cleo")
+    pair["confusion"][0] = []
+    (tmp_path / "broken").write_text(json.dumps(broken), "utf-8")
+    with pytest.raises(FileFormatError) as told:
+        report_results([tmp_path / "broken"], tmp_path / "r.html")
+    for words in ("judges: 2 are needed; got 3", "coefficients: 4 are needed; got 3", "confusion: each row needs"):
+        assert words in str(told.value)
+    broken["systems"]["a"]["bpref"], broken["disagreements"] = "high", 3
+    (tmp_path / "broken").write_text(json.dumps(broken), "utf-8")
+    with pytest.raises(FileFormatError) as told:
+        report_results([tmp_path / "broken"], tmp_path / "r.html")
+    for words in ("bpref: a number or null is needed", "disagreements: a list or null is needed"):
+        assert words in str(told.value)
