@@ -84,6 +84,7 @@ def _tell_time(axes: Axes) -> str:
     from matplotlib import dates
 
     locator = dates.AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
+    locator.intervald[dates.MICROSECONDLY] = [1_000_000]  # whole seconds: ticks tell no less
     axes.xaxis.set_major_locator(locator)
     # Of years, months, days, hours, minutes and seconds.
     formatter = dates.ConciseDateFormatter(  # type: ignore[no-untyped-call]

@@ -41,7 +41,7 @@ FACTS = {
 _NUMBERS = {"queries", "gallery", "warnings"}
 _SHOWN = 100  # rows of one page
 _SERIES = 8
-_DRAWN = 2  # rises where the figure is drawn in another way, so that kept ones are drawn anew
+_DRAWN = 3  # rises where the figure is drawn in another way, so that kept ones are drawn anew
 _PATIENCE = 0.06  # seconds in which differences are made while the page waits
 
 
