@@ -115,9 +115,9 @@ _COUNT_FREE = (
 
 def lock_judge(connection: sa.Connection, name: str) -> int:
     """The row of a judge, made where he is new; one request of a judge at a time goes beyond this line."""
+    _check_name(name, "judge")
     found = connection.execute(_LOCK_JUDGE, {"name": name}).scalar()
     if found is None:
-        _check_name(name, "judge")
         if connection.dialect.name == "postgresql":
             from sqlalchemy.dialects.postgresql import insert
 

@@ -180,7 +180,7 @@ class JudgementStore:
         found = self.memory.known(numbers)
         if len(found) < len(set(numbers)):
             with self.database.reading() as connection:
-                found = self.memory.look_up(connection, numbers)
+                found = self.memory.look_up(connection, [number for number in numbers if _fits(number)])
         missing = [number for number in numbers if number not in found]
         if missing:
             raise UnknownIdError(f"pairs {first_few(missing)} are not in this store; take numbers that it gave out")
@@ -258,7 +258,7 @@ class JudgementStore:
             No such record.
         """
         with self.database.reading() as connection:
-            row = connection.execute(FIND_RECORD, {"number": number}).one_or_none()
+            row = connection.execute(FIND_RECORD, {"number": number if _fits(number) else 0}).one_or_none()
         if row is None:
             raise UnknownIdError(f"record {number} is not in this store; take one of judge()'s or log()'s")
         taken = as_judgement(row)
@@ -333,3 +333,8 @@ class JudgementStore:
         """How much is done: in all, per judge, per query."""
         with self.database.reading() as connection:
             return store_progress(connection)
+
+
+def _fits(number: int) -> bool:
+    """Whether databases hold such a number; another is no row's."""
+    return 0 < number < 1 << 31

@@ -220,3 +220,18 @@ def test_a_grid_shows_a_judge_only_his_own_and_goes_by_depth(made: Made) -> None
     assert sorted(str(one.item) for one in store.query_pairs("q0", "ann", depth=1)) == ["d0", "d5"]
     with pytest.raises(UnknownIdError, match="'nobody'"):
         store.query_pairs("nobody", "ann")
+
+
+@pytest.mark.parametrize("number", [0, -1, 1 << 31, 1 << 70])
+def test_a_number_that_no_database_holds_is_an_unknown_one(made: Made, number: int) -> None:
+    store = made(pool_of(1, 1))
+    with pytest.raises(UnknownIdError, match="not in this store"):
+        store.judge("ann", number, Verdict(1))
+    with pytest.raises(UnknownIdError, match="not in this store"):
+        store.undo("ann", number)
+
+
+def test_half_of_a_surrogate_pair_is_no_name(made: Made) -> None:
+    store = made(pool_of(1, 1))
+    with pytest.raises(InputError, match="printable characters"):
+        store.judge("\ud800", store.pair_number("q0", "d0"), Verdict(1))
