@@ -1,11 +1,14 @@
-"""How quickly the pages of results come: 10,000 queries, 100,000 items, 200 stored results, a server of its own.
+"""How quickly the explorer's pages come: 10,000 queries, 100,000 items, 200 stored results, a server of its own.
 
-    python benchmarks/pages.py FOLDER [--pages results result compare query pictures browser] [--requests 200]
+    python benchmarks/pages.py FOLDER [--requests 200]
+        [--pages results result compare query search item index target lost pictures browser]
 
 Makes the results in FOLDER where it has none (a few minutes), starts ``visual-search serve`` in a process of its own,
-and prints for every page the time from request to last byte over 200 requests, each for another sorting, result, pair
-or query; the first paint in Chromium; and the longest task of the browser's main thread while 400 small pictures come
-in. Ten systems are measured; each has twenty results, told apart by time, file and name, with files of their own.
+and prints for every page the time from request to last byte over 200 requests, each for another sorting, result, pair,
+query or item; the first paint in Chromium; and the longest task of the browser's main thread while 400 small pictures
+come in. Ten systems are measured; each has twenty results, told apart by time, file and name, with files of their own.
+Beside them lie a flat index of the items, vectors of 128 numbers, and a sweep of ten settings over as many queries: its
+pages are that of all settings, the same with one of three targets in turn, and those of the queries a setting loses.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import numpy as np
@@ -33,11 +36,26 @@ import visual_search as vs
 from visual_search.evaluation.run_record import write_run_result
 from visual_search.formats.companions import write_companion
 from visual_search.formats.image_places import write_places
+from visual_search.indexing.index_table import VectorIndex
+from visual_search.tuning.costs import CostPlan
+from visual_search.tuning.sweep import sweep
+from visual_search.tuning.sweep_data import SweepData
 
 QUERIES, ITEMS, SYSTEMS, RESULTS = 10_000, 100_000, 10, 200
 DEPTH, PICTURES = 100, 400
 MEASURES = ["HitRate@1", "HitRate@5", "HitRate@10", "Recall@10", "Precision@10", "AP@100", "RR", "nDCG@10"]
-PAGES = ("results", "result", "compare", "query", "pictures", "browser")
+DIMENSION, LATENT, NEIGHBORS = 128, 16, 10
+PROBES, TARGETS = [2, 4, 6, 8, 12, 16, 24, 32, 48, 64], (0.9, 0.95, 0.99)
+OF_SWEEP = ("search", "item", "index", "target", "lost")
+SHOWN = ("results", "result", "compare", "query", *OF_SWEEP)
+PAGES = (*SHOWN, "pictures", "browser")
+
+
+class Known(NamedTuple):
+    """Keys of the results, and addresses of the queries that each setting loses."""
+
+    keys: Sequence[str]
+    lost: Sequence[str]
 
 
 def make(folder: Path) -> None:
@@ -69,6 +87,24 @@ def make(folder: Path) -> None:
         for run in range(1, RESULTS // SYSTEMS):
             _again(first, run, system)
         print(f"system {system}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
+
+
+def make_sweep(folder: Path) -> None:
+    """A flat index of the items, and what an IVF over the same vectors finds of its exact answers."""
+    started = time.perf_counter()
+    random = np.random.default_rng(2)
+    near = random.normal(size=(ITEMS, LATENT)) @ random.normal(size=(LATENT, DIMENSION))
+    items, queries = [f"item/{n:06}.jpg" for n in range(ITEMS)], [f"query-{n:05}" for n in range(QUERIES)]
+    index = VectorIndex(dimension=DIMENSION, metric="cosine")
+    index.add(items, (near + 0.5 * random.normal(size=near.shape)).astype(np.float32))
+    gallery = index.vectors(items)
+    asked = (near[:QUERIES] + 0.5 * random.normal(size=(QUERIES, DIMENSION))).astype(np.float32)
+    truth = vs.exact_neighbors(gallery, asked, NEIGHBORS, metric="cosine", gallery_ids=items, query_ids=queries)
+    data = SweepData.of(gallery, asked, truth=truth, gallery_ids=items, query_ids=queries)
+    costs = CostPlan(queries=100, warm_up=10, runs=1)
+    sweep(data, ["ivf(nlist=256)"], {"nprobe": PROBES}, out=folder / "gallery.sweep", costs=costs)
+    index.save(folder / "gallery.index")  # the last: where it is, all is there
+    print(f"index and sweep: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
 
 
 def _ranking(queries: Sequence[str], items: Sequence[str], right: Any, system: int) -> vs.Ranking:
@@ -172,9 +208,34 @@ def _rows(client: Client, page: int) -> list[dict[str, Any]]:
     return found
 
 
-def addresses(page: str, keys: Sequence[str], count: int) -> Iterator[str]:
-    """Addresses of one page, each another."""
-    random = np.random.default_rng(5)
+def lost_by_setting(client: Client) -> list[str]:
+    """Addresses of the queries that each setting loses."""
+    return [one["lost_queries"] for one in json.loads(client.get("/index.json")[1])["sweep"]["points"]]
+
+
+def addresses(page: str, known: Known, count: int) -> Iterator[str]:
+    """Addresses of one page, each another where the page has as many."""
+    return (_of_sweep if page in OF_SWEEP else _of_results)(page, known, count)
+
+
+def _of_sweep(page: str, known: Known, count: int) -> Iterator[str]:
+    random = np.random.default_rng(6)
+    for number in range(count):
+        if page == "search":
+            yield "/search?" + urlencode({"seed": number})
+        elif page == "item":
+            yield "/search?" + urlencode({"item": f"item/{int(random.integers(ITEMS)):06}.jpg"})
+        elif page == "index":
+            yield "/index"
+        elif page == "target":
+            yield "/index?" + urlencode({"target": TARGETS[number % len(TARGETS)]})
+        else:
+            turn, place = divmod(number, len(known.lost))
+            yield known.lost[place] + "&" + urlencode({"first": 20 * turn})
+
+
+def _of_results(page: str, known: Known, count: int) -> Iterator[str]:
+    random, keys = np.random.default_rng(5), known.keys
     for number in range(count):
         key = keys[number % len(keys)]
         other = keys[int(random.integers(len(keys)))]
@@ -197,9 +258,9 @@ def addresses(page: str, keys: Sequence[str], count: int) -> Iterator[str]:
             yield "/result/picture?" + urlencode({"result": key, "side": "items", "id": item})
 
 
-def times(client: Client, page: str, keys: Sequence[str], count: int) -> None:
+def times(client: Client, page: str, known: Known, count: int) -> None:
     """Print the times of one page."""
-    taken = [client.get(path) for path in addresses(page, keys, count)]
+    taken = [client.get(path) for path in addresses(page, known, count)]
     seconds = np.array([one for one, _ in taken]) * 1000
     middle, high = np.percentile(seconds, [50, 95])
     size = np.median([len(body) for _, body in taken]) / 1000
@@ -218,16 +279,17 @@ new PerformanceObserver((list) => {
 """
 
 
-def in_browser(address: str, keys: Sequence[str]) -> None:
+def in_browser(address: str, known: Known) -> None:
     """Print first paints, and the longest task while 400 pictures come in."""
     from playwright.sync_api import sync_playwright
 
     flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
-        for page in ("results", "result", "compare", "query"):
+        others = Known(known.keys[3:], known.lost)
+        for page in SHOWN:
             opened = browser.new_page(viewport={"width": 1440, "height": 900})
-            opened.goto(address + next(iter(addresses(page, keys[3:], 1))))
+            opened.goto(address + next(iter(addresses(page, others, 1))))
             painted = "performance.getEntriesByName('first-contentful-paint')[0]"
             opened.wait_for_function(f"{painted} !== undefined")
             paint = opened.evaluate(f"{painted}.startTime")
@@ -235,7 +297,7 @@ def in_browser(address: str, keys: Sequence[str]) -> None:
             opened.close()
         opened = browser.new_page(viewport={"width": 1440, "height": 900})
         opened.add_init_script(_WATCH)
-        chosen = [keys[0], keys[50], keys[100], keys[150]]
+        chosen = [known.keys[place] for place in (0, 50, 100, 150)]
         query = urlencode({"result": chosen, "query": "query-00042", "order": "worst", "shown": DEPTH}, doseq=True)
         started = time.perf_counter()
         opened.goto(f"{address}/query?{query}")
@@ -271,17 +333,21 @@ def main() -> None:
     there = [path for path in arguments.folder.glob("system-*.json") if ".items." not in path.name]
     if len(there) < RESULTS:
         make(arguments.folder)
+    if not (arguments.folder / "gallery.index").exists():
+        make_sweep(arguments.folder)
     machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
     print(f"visual-search {vs.__version__}, {machine}")
-    print(f"{QUERIES:,} queries, {ITEMS:,} items, {RESULTS} results, lists of {DEPTH}")
+    print(
+        f"{QUERIES:,} queries, {ITEMS:,} items, {RESULTS} results, lists of {DEPTH}; a sweep of {len(PROBES)} settings"
+    )
     with served(arguments.folder) as address:
         client = Client(address)
-        keys = wait_until_read(client)
+        known = Known(wait_until_read(client), lost_by_setting(client))
         for page in arguments.pages:
             if page == "browser":
-                in_browser(address, keys)
+                in_browser(address, known)
             else:
-                times(client, page, keys, arguments.requests)
+                times(client, page, known, arguments.requests)
 
 
 if __name__ == "__main__":
