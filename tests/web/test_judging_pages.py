@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from visual_search.judging.records import Verdict
 from visual_search.judging.store import JudgementStore
@@ -133,7 +133,7 @@ class TestOnePair:
         other.goto(f"{judged.address}/judge?judge=jon")
         other.locator('.judging[data-state="saved"][data-waiting="0"][data-ready]').wait_for(state="attached")
         assert other.locator(".judging").get_attribute("data-ready") != first
-        assert other.locator('[data-part="count"]').inner_text() == "1"
+        expect(other.locator('[data-part="count"]')).to_have_text("1")
         other.reload()
         assert other.locator(".step .what").all_inner_texts() == ["not relevant"]
         assert other.locator('[data-part="count"]').inner_text() == "1"

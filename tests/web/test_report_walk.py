@@ -61,7 +61,7 @@ def test_a_bundle_is_walked_from_disk(visit: Visited, bundle: Path, width: int, 
     assert [(one["id"], one["nodes"][0]["html"][:160]) for one in violations] == []
     page.get_by_role("link", name="By name").first.click()
     page.locator("tbody a").first.click()
-    assert page.locator(".case:target").count() == 1
+    page.locator(".case:target").wait_for(state="attached")
     page.locator(".kicker a").click()
     assert page.url.endswith("index.html")
     root = bundle.parent.as_uri()

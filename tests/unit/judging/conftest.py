@@ -1,4 +1,4 @@
-"""Stores on both databases: a SQLite file each, and schemas of one PostgreSQL that this folder starts and stops."""
+"""Stores on both databases: a SQLite file each, and schemas of one PostgreSQL of this process."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from visual_search.indexing.engines.postgres import server_url, stop_embedded_server
+from visual_search.indexing.engines.postgres import server_url
 from visual_search.judging.pool import Pool, PoolQuery, Source
 from visual_search.judging.store import JudgementStore
 from visual_search.judging.task import JudgingTask
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    yield server_url("")
-    stop_embedded_server()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -25,7 +19,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "judgements.db")
     import psycopg
 
-    url = request.getfixturevalue("server")
+    url = server_url("")  # started where it does not run: other tests of this process stop it
     schema = f"judging_{secrets.token_hex(6)}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {schema}")

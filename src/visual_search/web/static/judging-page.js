@@ -46,17 +46,29 @@ class Page {
   takeUp(entry) {
     const {pair} = entry.body;
     if (pair) this.acted.add(pair);
-    entry.resolve = answer => {
-      const {judgement} = answer;
-      if (!judgement || entry.body.role === 'adjudicator') return;
-      this.count += judgement.undo ? -1 : 1;
-      this.showState();
+    entry.resolve = () => {
+      this.isUnsure = !decides; // the server may have had it already, and counted it
+      this.recount();
     };
     entry.reject = error => {
       const step = {kind: 'earlier', pair: {pair}, words: 'from an earlier window', state: 'refused', refusal: error.message};
       this.trail.add(step);
       this.say(`Refused: ${error.message}`);
     };
+  }
+
+  // After what earlier windows left: how much this judge has done is what the server says.
+  async recount() {
+    if (!this.isUnsure || this.outbox.waiting) return;
+    try {
+      const answer = await fetch(`/judge.json?judge=${encodeURIComponent(judge)}`, {signal: AbortSignal.timeout(15000)});
+      if (!answer.ok || this.outbox.waiting) return;
+      this.count = (await answer.json()).progress.judges[judge]?.judged ?? 0;
+      this.isUnsure = false;
+      this.showState();
+    } catch {
+      // The next judgement asks again.
+    }
   }
 
   get current() {
@@ -221,6 +233,7 @@ class Page {
     this.idle = setTimeout(() => this.refill(), 2500);
     this.trail.show(step);
     this.showState();
+    this.recount();
     this.refill();
   }
 
