@@ -1,11 +1,14 @@
-"""How quickly the pages of results come: 10,000 queries, 100,000 items, 200 stored results, a server of its own.
+"""How quickly the explorer's pages come: 10,000 queries, 100,000 items, 200 stored results, a server of its own.
 
-    python benchmarks/pages.py FOLDER [--pages results result compare query pictures browser] [--requests 200]
+    python benchmarks/pages.py FOLDER [--requests 200]
+        [--pages results result compare query search item index target lost pictures browser]
 
 Makes the results in FOLDER where it has none (a few minutes), starts ``visual-search serve`` in a process of its own,
-and prints for every page the time from request to last byte over 200 requests, each for another sorting, result, pair
-or query; the first paint in Chromium; and the longest task of the browser's main thread while 400 small pictures come
-in. Ten systems are measured; each has twenty results, told apart by time, file and name, with files of their own.
+and prints for every page the time from request to last byte over 200 requests, each for another sorting, result, pair,
+query or item; the first paint in Chromium; and the longest task of the browser's main thread while 400 small pictures
+come in. Ten systems are measured; each has twenty results, told apart by time, file and name, with files of their own.
+Beside them lie a flat index of the items, vectors of 128 numbers, and a sweep of ten settings over as many queries: its
+pages are that of all settings, the same with one of three targets in turn, and those of the queries a setting loses.
 """
 
 from __future__ import annotations
@@ -19,100 +22,27 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import numpy as np
-from PIL import Image
+from pages_folder import DEPTH, ITEMS, PROBES, QUERIES, RESULTS, make_results, make_sweep
 
 import visual_search as vs
-from visual_search.evaluation.run_record import write_run_result
-from visual_search.formats.companions import write_companion
-from visual_search.formats.image_places import write_places
 
-QUERIES, ITEMS, SYSTEMS, RESULTS = 10_000, 100_000, 10, 200
-DEPTH, PICTURES = 100, 400
-MEASURES = ["HitRate@1", "HitRate@5", "HitRate@10", "Recall@10", "Precision@10", "AP@100", "RR", "nDCG@10"]
-PAGES = ("results", "result", "compare", "query", "pictures", "browser")
+TARGETS = (0.9, 0.95, 0.99)
+OF_SWEEP = ("search", "item", "index", "target", "lost")
+SHOWN = ("results", "result", "compare", "query", *OF_SWEEP)
+PAGES = (*SHOWN, "pictures", "browser")
 
 
-def make(folder: Path) -> None:
-    """Ten systems of rising quality on the same queries and items, twenty results each."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "images").mkdir(exist_ok=True)
-    random = np.random.default_rng(0)
-    for number in range(PICTURES):
-        small = random.integers(0, 256, (6, 8, 3), dtype=np.uint8)
-        Image.fromarray(small).resize((640, 480), Image.Resampling.BICUBIC).save(
-            folder / "images" / f"{number}.jpg"
-        )
-    queries, items = [f"query-{n:05}" for n in range(QUERIES)], [f"item/{n:06}.jpg" for n in range(ITEMS)]
-    right = random.integers(0, ITEMS, (QUERIES, 5))
-    truth = {query: {items[one]: 1 for one in row} for query, row in zip(queries, right.tolist(), strict=True)}
-    relevance = vs.Relevance.from_dict(truth)
-    places = {
-        "items": {"root": "images", "paths": {item: f"{n % PICTURES}.jpg" for n, item in enumerate(items)}},
-        "queries": {"root": "images", "paths": {query: f"{n % PICTURES}.jpg" for n, query in enumerate(queries)}},
-    }
-    groups = [f"group-{n // 5}" for n in range(QUERIES)]
-    for system in range(SYSTEMS):
-        started = time.perf_counter()
-        ranking = _ranking(queries, items, right, system)
-        result = vs.evaluate(ranking, relevance, MEASURES, groups=groups)
-        first = folder / f"system-{system:02}-run-0.json"
-        write_run_result(first, result, ranking, relevance, name=f"system {system}", dataset="bench", groups=groups)
-        _complete(first, places, system)
-        for run in range(1, RESULTS // SYSTEMS):
-            _again(first, run, system)
-        print(f"system {system}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
+class Known(NamedTuple):
+    """Keys of the results, and addresses of the queries that each setting loses."""
 
-
-def _ranking(queries: Sequence[str], items: Sequence[str], right: Any, system: int) -> vs.Ranking:
-    """Lists of 100 in which right items stand the earlier, the better the system."""
-    random = np.random.default_rng([1, system])
-    lists: dict[str, dict[str, float]] = {}
-    for row, query in enumerate(queries):
-        drawn = dict.fromkeys(random.integers(0, ITEMS, DEPTH + 20).tolist())
-        found = [one for one in right[row].tolist() if random.random() < 0.5 + 0.04 * system]
-        others = [one for one in drawn if one not in set(right[row].tolist())][: DEPTH - len(found)]
-        scores = {items[one]: float(score) for one, score in zip(others, random.random(len(others)), strict=True)}
-        scores |= {items[one]: float(random.beta(2 + system / 2, 1)) for one in found}
-        lists[query] = scores
-    return vs.Ranking.from_dict(lists)
-
-
-def _complete(path: Path, places: dict[str, Any], system: int) -> None:
-    """Add what a search of images would say: gallery, metric, and where the pictures are."""
-    record = json.loads(path.read_text("utf-8"))
-    name, checksum = write_companion(path, "items", partial(write_places, places=places))
-    record["files"]["items"], record["file_checksums"]["items"] = name, checksum
-    record.pop("lists")
-    record["fingerprints"] |= {"gallery": "sha256:" + "0" * 64, "exclusions": None}
-    record["index"] = {"engine": "flat", "metric": "cosine", "items": ITEMS, "settings": {}}
-    record["timestamp"] = _time(system, 0)
-    path.write_text(json.dumps(record), "utf-8")
-
-
-def _again(first: Path, run: int, system: int) -> None:
-    record = json.loads(first.read_text("utf-8"))
-    target = first.with_name(first.name.replace("run-0", f"run-{run}"))
-    for kind, name in record["files"].items():
-        if kind == "items":
-            continue  # one file of places serves all results of a folder
-        copied = name.replace("run-0", f"run-{run}")
-        if not first.with_name(copied).exists():
-            os.link(first.with_name(name), first.with_name(copied))
-        record["files"][kind] = copied
-    record |= {"timestamp": _time(system, run), "model_name": f"system {system} run {run}"}
-    target.write_text(json.dumps(record), "utf-8")
-
-
-def _time(system: int, run: int) -> str:
-    return (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=system * 24 + run)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    keys: Sequence[str]
+    lost: Sequence[str]
 
 
 @contextmanager
@@ -172,9 +102,34 @@ def _rows(client: Client, page: int) -> list[dict[str, Any]]:
     return found
 
 
-def addresses(page: str, keys: Sequence[str], count: int) -> Iterator[str]:
-    """Addresses of one page, each another."""
-    random = np.random.default_rng(5)
+def lost_by_setting(client: Client) -> list[str]:
+    """Addresses of the queries that each setting loses."""
+    return [one["lost_queries"] for one in json.loads(client.get("/index.json")[1])["sweep"]["points"]]
+
+
+def addresses(page: str, known: Known, count: int) -> Iterator[str]:
+    """Addresses of one page, each another where the page has as many."""
+    return (_of_sweep if page in OF_SWEEP else _of_results)(page, known, count)
+
+
+def _of_sweep(page: str, known: Known, count: int) -> Iterator[str]:
+    random = np.random.default_rng(6)
+    for number in range(count):
+        if page == "search":
+            yield "/search?" + urlencode({"seed": number})
+        elif page == "item":
+            yield "/search?" + urlencode({"item": f"item/{int(random.integers(ITEMS)):06}.jpg"})
+        elif page == "index":
+            yield "/index"
+        elif page == "target":
+            yield "/index?" + urlencode({"target": TARGETS[number % len(TARGETS)]})
+        else:
+            turn, place = divmod(number, len(known.lost))
+            yield known.lost[place] + "&" + urlencode({"first": 20 * turn})
+
+
+def _of_results(page: str, known: Known, count: int) -> Iterator[str]:
+    random, keys = np.random.default_rng(5), known.keys
     for number in range(count):
         key = keys[number % len(keys)]
         other = keys[int(random.integers(len(keys)))]
@@ -197,9 +152,9 @@ def addresses(page: str, keys: Sequence[str], count: int) -> Iterator[str]:
             yield "/result/picture?" + urlencode({"result": key, "side": "items", "id": item})
 
 
-def times(client: Client, page: str, keys: Sequence[str], count: int) -> None:
+def times(client: Client, page: str, known: Known, count: int) -> None:
     """Print the times of one page."""
-    taken = [client.get(path) for path in addresses(page, keys, count)]
+    taken = [client.get(path) for path in addresses(page, known, count)]
     seconds = np.array([one for one, _ in taken]) * 1000
     middle, high = np.percentile(seconds, [50, 95])
     size = np.median([len(body) for _, body in taken]) / 1000
@@ -218,16 +173,17 @@ new PerformanceObserver((list) => {
 """
 
 
-def in_browser(address: str, keys: Sequence[str]) -> None:
+def in_browser(address: str, known: Known) -> None:
     """Print first paints, and the longest task while 400 pictures come in."""
     from playwright.sync_api import sync_playwright
 
     flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
-        for page in ("results", "result", "compare", "query"):
+        others = Known(known.keys[3:], known.lost)
+        for page in SHOWN:
             opened = browser.new_page(viewport={"width": 1440, "height": 900})
-            opened.goto(address + next(iter(addresses(page, keys[3:], 1))))
+            opened.goto(address + next(iter(addresses(page, others, 1))))
             painted = "performance.getEntriesByName('first-contentful-paint')[0]"
             opened.wait_for_function(f"{painted} !== undefined")
             paint = opened.evaluate(f"{painted}.startTime")
@@ -235,7 +191,7 @@ def in_browser(address: str, keys: Sequence[str]) -> None:
             opened.close()
         opened = browser.new_page(viewport={"width": 1440, "height": 900})
         opened.add_init_script(_WATCH)
-        chosen = [keys[0], keys[50], keys[100], keys[150]]
+        chosen = [known.keys[place] for place in (0, 50, 100, 150)]
         query = urlencode({"result": chosen, "query": "query-00042", "order": "worst", "shown": DEPTH}, doseq=True)
         started = time.perf_counter()
         opened.goto(f"{address}/query?{query}")
@@ -270,18 +226,22 @@ def main() -> None:
     arguments = parser.parse_args()
     there = [path for path in arguments.folder.glob("system-*.json") if ".items." not in path.name]
     if len(there) < RESULTS:
-        make(arguments.folder)
+        make_results(arguments.folder)
+    if not (arguments.folder / "gallery.index").exists():
+        make_sweep(arguments.folder)
     machine = f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
     print(f"visual-search {vs.__version__}, {machine}")
-    print(f"{QUERIES:,} queries, {ITEMS:,} items, {RESULTS} results, lists of {DEPTH}")
+    print(
+        f"{QUERIES:,} queries, {ITEMS:,} items, {RESULTS} results, lists of {DEPTH}; a sweep of {len(PROBES)} settings"
+    )
     with served(arguments.folder) as address:
         client = Client(address)
-        keys = wait_until_read(client)
+        known = Known(wait_until_read(client), lost_by_setting(client))
         for page in arguments.pages:
             if page == "browser":
-                in_browser(address, keys)
+                in_browser(address, known)
             else:
-                times(client, page, keys, arguments.requests)
+                times(client, page, known, arguments.requests)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from visual_search.web.explorer import Explorer
 from visual_search.web.rendering import json_response, page_response
+from visual_search.web.shown import Shown
 
 __all__ = ["Page", "add_page"]
 
@@ -68,6 +69,8 @@ def add_page(app: FastAPI, page: Page) -> None:
     twin_path = f"{page.path}.json"
 
     def html(request: Request, data: Annotated[Any, Depends(page.data)]) -> Response:
+        if isinstance(data, Shown) and data.leads_to is not None:
+            return RedirectResponse(data.leads_to, 303)
         query = request.scope["query_string"].decode("ascii", "replace")
         twin = twin_path + (f"?{query}" if query else "")
         return page_response(request, page.template, data, title=page.title_of(data), twin=twin)

@@ -16,6 +16,9 @@ class Shown(dict[str, Any]):
         What the twin gives.
     view : object
         The template finds it as ``data.view``.
+    leads_to : str or None
+        The address under which the page shows these data, where it was asked for without saying which: browsers are
+        sent there, so that what they show can be kept and sent on.
 
     Examples
     --------
@@ -24,6 +27,7 @@ class Shown(dict[str, Any]):
     ({'found': 3}, [1, 2, 3])
     """
 
-    def __init__(self, value: dict[str, Any], view: Any) -> None:
+    def __init__(self, value: dict[str, Any], view: Any, *, leads_to: str | None = None) -> None:
         super().__init__(value)
         self.view = view
+        self.leads_to = leads_to

@@ -82,7 +82,7 @@ class QueryView:
 def query_view(
     explored: ExploredResults,
     keys: Sequence[str],
-    query: str,
+    query: str | None,
     *,
     measure: str,
     order: str,
@@ -96,8 +96,8 @@ def query_view(
     explored : ExploredResults
     keys : sequence of str
         Results, the first of which orders the queries.
-    query : str
-        Id as text.
+    query : str or None
+        Id as text; the first in the order where None, or of the file where the order has none.
     measure, order : str
         What the queries are gone through by; a usual choice where empty.
     shown : int
@@ -108,17 +108,18 @@ def query_view(
     Raises
     ------
     UnknownIdError
-        No such result or measure, or no result has such a query.
+        No such result or measure, or no result has such a query; none is named and the first result has none.
     InputError
         An order that is not there, no result or too many.
     """
     opened = explored.chosen(keys, least=1)
-    if not any(one.has_query(query) for one in opened):
+    if query is not None and not any(one.has_query(query) for one in opened):
         raise UnknownIdError(f"query: {query[:100]!r} is in none of the results; ids are matched whole")
     order = order or ("changed" if len(opened) > 1 else "worst")
     common = [name for name in opened[0].measure_names if all(name in one.measure_names for one in opened)]
     usual = opened[0].leading_measure
     measure = measure or (usual if usual in common or not common else common[0])
+    query = _first(opened, measure, order) if query is None else query
     place: dict[str, Any] = {"place": None, "of": 0, "previous": None, "next": None}
     if opened[0].has_query(query):
         place = neighbours(opened[0], ordered_rows(opened, measure, order), query)
@@ -137,6 +138,14 @@ def query_view(
     ]
     orders = ONE_ORDERS | (PAIR_ORDERS if len(opened) > 1 else {})
     return QueryView(query, rows, measure, common, order, orders, place, shown)
+
+
+def _first(opened: Sequence[OpenedResult], measure: str, order: str) -> str:
+    ids = opened[0].query_ids
+    if not ids:
+        raise UnknownIdError(f"query: none is named, and {opened[0].entry.name} has none to begin with")
+    rows = ordered_rows(opened, measure, order)
+    return str(ids[int(rows[0]) if len(rows) else 0])
 
 
 def _case(opened: OpenedResult, query: str, address: PictureAddress, shown: int) -> tuple[Case | None, str | None]:

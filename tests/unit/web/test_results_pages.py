@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 import numpy as np
 import pytest
@@ -383,6 +383,46 @@ def test_a_query_page_shows_states_ranks_and_moves(explore: Explore, folder: Pat
     assert 'class="move relevant"' in page
 
 
+@pytest.mark.parametrize("asked", [{}, {"query": ""}])
+@pytest.mark.parametrize(
+    ("files", "order"),
+    [
+        (["loo-grid.json"], ""),
+        (["loo-grid.json"], "best"),
+        (["loo-grid.json"], "file"),
+        (["loo-colour.json", "loo-grid.json"], ""),
+        (["loo-colour.json", "loo-grid.json"], "improved"),
+    ],
+)
+def test_without_a_query_the_first_in_the_order_is_shown(
+    explore: Explore, folder: Path, files: list[str], order: str, asked: dict[str, str]
+) -> None:
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    state: dict[str, Any] = {"result": [keys[file] for file in files], "measure": "RR"}
+    state |= {"order": order} if order else {}
+    twin = client.get("/query.json", params=state | asked).json()
+    assert (twin["place"], twin["previous"]) == (1, None)
+    assert twin == client.get("/query.json", params=state | {"query": twin["query"]}).json()
+    page = client.get("/query", params=state | asked | {"shown": 7}, headers=HTML, follow_redirects=False)
+    led = parse_qs(urlsplit(page.headers["location"]).query)
+    wanted = {"result": state["result"], "query": [twin["query"]], "measure": ["RR"], "shown": ["7"]}
+    assert (page.status_code, led) == (303, wanted | ({"order": [order]} if order else {}))
+    assert client.get(page.headers["location"], headers=HTML).status_code == 200
+
+
+def test_without_a_query_an_order_that_has_none_begins_with_the_file(explore: Explore, folder: Path) -> None:
+    record = json.loads((folder / "loo-grid.json").read_text())
+    (folder / "again.json").write_text(json.dumps(record | {"timestamp": "2020-01-01T00:00:00Z"}))
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    both = {"result": [keys["loo-grid.json"], keys["again.json"]]}
+    twin = client.get("/query.json", params=both).json()
+    first = client.get("/query.json", params=both | {"order": "file"}).json()
+    assert (twin["order"], twin["of"], twin["place"]) == ("changed", 0, None)
+    assert (twin["query"], first["place"]) == (first["query"], 1)
+
+
 @pytest.mark.parametrize(
     ("address", "status"),
     [
@@ -392,6 +432,8 @@ def test_a_query_page_shows_states_ranks_and_moves(explore: Explore, folder: Pat
         ("/compare.json?result=0000000000000000", 404),
         ("/compare.json?result={one}&result={two}&measure=nonsense", 404),
         ("/query.json?result={one}&query=nobody", 404),
+        ("/query.json?result={one}&order=changed", 400),
+        ("/query.json", 422),
         ("/query.json?result={one}&query=object%201/view%201.png&order=changed", 400),
         ("/query.json?result={one}&query=object%201/view%201.png&shown=0", 422),
         ("/result.json?result={one}&measure=nonsense", 404),

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from visual_search.reports.wording import short_id
+from visual_search.web.addresses import address
 from visual_search.web.explorer import ExplorerOf
 from visual_search.web.page import Page
 from visual_search.web.pages.result import picture_address
@@ -15,19 +16,23 @@ from visual_search.workflows.query_view import query_view
 
 __all__ = ["PAGES"]
 
+_USUAL = 20
+
 
 def _query(
     explorer: ExplorerOf,
     result: Annotated[list[str], Query(max_length=8)],
-    query: Annotated[str, Query(max_length=100_000)],
+    query: Annotated[str, Query(max_length=100_000, description="the first in the order where left out")] = "",
     measure: Annotated[str, Query(max_length=1000)] = "",
     order: Annotated[str, Query(max_length=20)] = "",
-    shown: Annotated[int, Query(ge=1, le=200)] = 20,
+    shown: Annotated[int, Query(ge=1, le=200)] = _USUAL,
 ) -> Shown:
     view = query_view(
-        explorer.results, result, query, measure=measure, order=order, shown=shown, address=picture_address
+        explorer.results, result, query or None, measure=measure, order=order, shown=shown, address=picture_address
     )
-    return Shown(view.as_json(), view)
+    state = {"measure": measure or None, "order": order or None, "shown": shown if shown != _USUAL else None}
+    own = None if query else address("/query", result=tuple(result), query=view.query, **state)
+    return Shown(view.as_json(), view, leads_to=own)
 
 
 def _title(data: Any) -> str:
