@@ -152,7 +152,7 @@ def _wrong_sets(rows: npt.NDArray[np.int64], answers: ExactAnswers) -> int:
 
 def _peak() -> float:
     """Gop/s of int8 products on all threads: the most of several runs of the instruction alone, on registers."""
-    threads, rounds, best = thread_count(), 20_000_000, 0.0
+    threads, rounds, best = thread_count(), 100_000_000, 0.0
 
     def multiply(_part: int) -> None:
         compiled_exact.multiply_registers(rounds)
