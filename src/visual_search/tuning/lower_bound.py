@@ -94,9 +94,11 @@ class GroupedValues:
             )
             sums = np.bincount(codes, weights=held).astype(np.float64)
             sizes = np.bincount(codes).astype(np.float64)
-        pairs = np.column_stack((np.append(sums, 0.0), np.append(sizes, sizes.max())))
-        alike, counts = np.unique(pairs, axis=0, return_counts=True)
-        return cls(alike[:, 0], alike[:, 1], counts.astype(np.float64), float(held.mean()), len(sums), len(held))
+        # Complex numbers sort as pairs do, by real part first, and several times as fast as rows.
+        pairs = np.append(sums, 0.0) + 1j * np.append(sizes, sizes.max())
+        alike, counts = np.unique(pairs, return_counts=True)
+        weights = counts.astype(np.float64)
+        return cls(alike.real, alike.imag, weights, float(held.mean()), len(sums), len(held))
 
 
 def p_value(values: FloatArray | GroupedValues, target: float, groups: Sequence[object] | None = None) -> float:
