@@ -58,7 +58,7 @@ class QueryOrder:
     Examples
     --------
     >>> one, two = [Source("ranked", "one", rank) for rank in (1, 2)], [Source("ranked", "two", 1)]
-    >>> order = QueryOrder([[one[0]], [one[1]], two], ties=[0.1, 0.2, 0.3])
+    >>> order = QueryOrder([[one[0]], [one[1]], two], ties=[0.1, 0.2, 0.3], method="max_mean")
     >>> order.remaining({})
     [0, 2, 1]
     >>> order.remaining({0: True})  # the first system found one: its next item
