@@ -93,6 +93,21 @@ def test_limited_in_time_the_rest_waits(folder: Path) -> None:
     assert catalogue.refresh() == Refreshed(3, 0, 0)
 
 
+def test_a_result_that_waits_for_its_turn_is_there_when_it_is_asked_for(folder: Path) -> None:
+    keys = {entry.file: entry.key for entry in opened(folder).entries()}
+    for path in folder.glob(f"{DATABASE_NAME}*"):
+        path.unlink()
+    catalogue = Catalogue(folder)
+    assert catalogue.refresh(seconds=0.0).waiting == 3
+    assert catalogue.entry(keys["one-grid.json"]).name == "grid"
+    assert catalogue.write_note(keys["one-colour.json"], "kept", version=0).version == 1
+    assert catalogue.refresh() == Refreshed(1, 0, 0)
+    (folder / "one-grid.json").unlink()
+    catalogue.refresh()
+    with pytest.raises(UnknownIdError):
+        catalogue.entry(keys["one-grid.json"])
+
+
 def test_folders_below_are_looked_through_and_other_json_is_not_shown(folder: Path) -> None:
     (folder / "week-3").mkdir()
     shutil.copy(folder / "loo-grid.json", folder / "week-3" / "loo-grid.json")
