@@ -176,7 +176,14 @@ class ExploredResults:
 
     def image_allowed(self, path: Path) -> bool:
         """Whether a picture of this file may be shown: links followed, it lies in an allowed folder."""
-        real = path.resolve()
+        try:
+            real = path.resolve()
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+        ):  # links in a circle, or nothing that could be the name of a file
+            return False
         return any(real.is_relative_to(folder) for folder in self.image_folders)
 
     def chosen(self, keys: Sequence[str], *, least: int, most: int = 8) -> list[OpenedResult]:
