@@ -162,13 +162,14 @@ class Catalogue:
         return Refreshed(read, len(gone), self._waiting)
 
     def _take_now(self, key: str) -> bool:
-        """Read the one file of a key before its turn; whether there is one that was not read."""
+        """Read the one file of a key before its turn; whether there is one."""
         known = self._database.reading(_identities)
         one = next((one for one in self._found() if key_of(one.file, self._salt) == key), None)
-        if one is None or known.get(key) == one.identity:
+        if one is None:
             return False
-        made = scanned(one.path)
-        self._database.changing(lambda connection: _take(connection, key, one, made))
+        if known.get(key) != one.identity:  # else another thread was quicker
+            made = scanned(one.path)
+            self._database.changing(lambda connection: _take(connection, key, one, made))
         return True
 
     def _found(self) -> Iterator[Found]:

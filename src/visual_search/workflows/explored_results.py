@@ -21,7 +21,7 @@ __all__ = ["ExploredResults"]
 
 _OPENED = 24  # results held open
 #: What is kept on disk, and how many of each; the number in a name rises where it is made in another way.
-_KEPT = {"comparison 1": 2000, "figures 1": 2000}
+_KEPT = {"comparison 1": 2000, "figures 1": 2000, "parts 1": 2000}
 _LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
 _LOG = logging.getLogger(__name__)
