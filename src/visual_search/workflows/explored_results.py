@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from queue import Queue
 from typing import Any
 
 from visual_search.catalogue.entry import Entry
@@ -16,6 +15,8 @@ from visual_search.catalogue.kept import Kept
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.catalogue.shelf import Shelf
 from visual_search.errors import InputError, VisualSearchError
+from visual_search.workflows.side_process import SideProcess
+from visual_search.workflows.waiting_work import WaitingWork
 
 __all__ = ["ExploredResults"]
 
@@ -24,7 +25,7 @@ _OPENED = 24  # results held open
 _KEPT = {"comparison 1": 2000, "figures 1": 2000}
 _LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
-_LOG = logging.getLogger(__name__)
+_MOST_WAITING = 64  # computations; a page that is still looked at asks again for what was dropped
 
 
 class ExploredResults:
@@ -54,9 +55,10 @@ class ExploredResults:
         )
         self._opened: OrderedDict[tuple[str, str], OpenedResult] = OrderedDict()
         self._lock = threading.Lock()
-        self._worker: threading.Thread | None = None
-        self._work: Queue[tuple[str, Callable[[], object]]] = Queue()
-        self._waiting: set[str] = set()
+        #: Computes what takes long without keeping the pages waiting.
+        self.beside = SideProcess()
+        self._asked_for = WaitingWork(most=_MOST_WAITING, at_rest=self.beside.close)
+        self._following = WaitingWork(most=2)  # looks through the folders, and what new results are prepared with
         self._prepared: set[tuple[str, str]] = set()
         self.preparations: list[Callable[[str], object]] = []
 
@@ -64,9 +66,9 @@ class ExploredResults:
         """Follow the folders for a moment; the number of files still to be read, which is gone on with at once."""
         found = self.shelf.refresh(seconds=_PATIENCE, at_most_every=_LOOK_EVERY)
         if found.waiting:
-            self.later("refresh", self.shelf.refresh)
+            self._following.add("refresh", self.shelf.refresh)
         if found.waiting or found.read:
-            self.later("prepare", self._prepare)
+            self._following.add("prepare", self._prepare)
         return found.waiting
 
     def _prepare(self) -> None:
@@ -116,11 +118,16 @@ class ExploredResults:
     @property
     def busy(self) -> int:
         """Pieces of work that wait behind the pages."""
-        with self._lock:
-            return len(self._waiting)
+        return len(self._asked_for) + len(self._following)
 
     def kept_or_later(
-        self, made_from: Any, compute: Callable[[], Any], *, at_once: bool, kind: str = "comparison 1"
+        self,
+        made_from: Any,
+        compute: Callable[[], Any],
+        *,
+        at_once: bool,
+        kind: str = "comparison 1",
+        beside: Callable[[], Any] | None = None,
     ) -> Any:
         """A value that was computed before, or computed now; else None, and it is computed behind the page's back.
 
@@ -134,45 +141,34 @@ class ExploredResults:
             Compute it now.
         kind : str
             What it is.
+        beside : callable, optional
+            Gives the same without taking the pages' time, where it is not computed now; None where that is no longer
+            possible.
         """
         kept = self._kept[kind]
         if (found := kept.get(made_from)) is not None:
             return found
 
-        def made() -> Any:
+        def made(work: Callable[[], Any]) -> Any:
             try:
-                value = compute()
-            except (InputError, VisualSearchError) as problem:
+                value = work()
+            except VisualSearchError as problem:
                 value = {"refused": str(problem)}
-            kept.put(made_from, value)
+            if value is not None:
+                kept.put(made_from, value)
             return value
 
         if at_once:
-            return made()
-        self.later(repr(made_from), made)
+            return made(compute)
+        self.later(repr(made_from), partial(made, beside or compute))
         return None
 
     def later(self, name: str, work: Callable[[], object]) -> None:
-        """Have something done by the one worker, once, however often it is asked for while it waits."""
-        with self._lock:
-            if name in self._waiting:
-                return
-            self._waiting.add(name)
-            if self._worker is None or not self._worker.is_alive():
-                self._worker = threading.Thread(target=self._toil, name="results", daemon=True)
-                self._worker.start()
-        self._work.put((name, work))
+        """Have something done behind the pages, once, however often it is asked for while it waits.
 
-    def _toil(self) -> None:
-        while True:
-            name, work = self._work.get()
-            try:
-                work()
-            except Exception:  # noqa: BLE001 - the worker outlives whatever one piece of work dies of
-                _LOG.exception("work behind the pages failed")
-            finally:
-                with self._lock:
-                    self._waiting.discard(name)
+        What was asked for last is done first; where too much waits, what was asked for longest ago is dropped.
+        """
+        self._asked_for.add(name, work)
 
     def image_allowed(self, path: Path) -> bool:
         """Whether a picture of this file may be shown: links followed, it lies in an allowed folder."""

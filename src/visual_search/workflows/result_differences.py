@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from visual_search.catalogue.entry import Entry
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.formats.fingerprint import fingerprint_file
+from visual_search.formats.results import StoredResult, read_headline
 from visual_search.workflows.comparable_results import ComparableGroups
 from visual_search.workflows.explored_results import ExploredResults
 
-__all__ = ["comparison_of", "difference_to"]
+__all__ = ["compared_files", "comparison_of", "difference_to"]
 
 #: Queries times results up to which a comparison is made while the page waits.
 AT_ONCE = 2_000
@@ -99,9 +102,13 @@ def _kept(
         "despite": despite,
         "resamples": RESAMPLES,
     }
-    keys = [one.key for one in entries]
-    compute = partial(_computed, explored, keys, names, measures, despite)
-    found: dict[str, Any] | None = explored.kept_or_later(made_from, compute, at_once=at_once)
+    chosen = (names, list(measures), despite)
+    found: dict[str, Any] | None = explored.kept_or_later(
+        made_from,
+        lambda: _compared([explored.opened(one.key).stored for one in entries], *chosen),
+        at_once=at_once,
+        beside=partial(_compared_beside, explored, [one.key for one in entries], *chosen),
+    )
     return found
 
 
@@ -114,16 +121,50 @@ def names_of(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _computed(
-    explored: ExploredResults,
-    keys: Sequence[str],
+def _compared_beside(
+    explored: ExploredResults, keys: Sequence[str], names: Sequence[str], measures: Sequence[str], despite: str | None
+) -> Any:
+    opened = [explored.opened(key) for key in keys]
+    return explored.beside.call(
+        compared_files,
+        paths=[str(one.stored.path) for one in opened],
+        fingerprints=[one.entry.fingerprint for one in opened],
+        names=names,
+        measures=measures,
+        despite=despite,
+    )
+
+
+def compared_files(
+    paths: Sequence[str],
+    fingerprints: Sequence[str],
     names: Sequence[str],
     measures: Sequence[str],
     despite: str | None,
+) -> dict[str, Any] | None:
+    """Compare result files, whose fingerprints are given, with the first of them.
+
+    Returns
+    -------
+    JSON value or None
+        None where a file is no longer the same.
+
+    Raises
+    ------
+    VisualSearchError
+        They cannot be compared.
+    """
+    if [fingerprint_file(path) for path in paths] != list(fingerprints):
+        return None
+    stored = [StoredResult(Path(path), read_headline(path)) for path in paths]
+    return _compared(stored, names, measures, despite)
+
+
+def _compared(
+    stored: Sequence[StoredResult], names: Sequence[str], measures: Sequence[str], despite: str | None
 ) -> dict[str, Any]:
-    opened = [explored.opened(key) for key in keys]
     found = compare(
-        {name: one.stored for name, one in zip(names, opened, strict=True)},
+        dict(zip(names, stored, strict=True)),
         list(measures),
         resampling=Resampling(resamples=RESAMPLES),
         flips=RESAMPLES,
