@@ -6,6 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from visual_search.catalogue.kept import Kept
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.catalogue.shelf import Shelf
 from visual_search.errors import InputError, VisualSearchError
+from visual_search.workflows.kept_runs import KeptRuns
 from visual_search.workflows.side_process import SideProcess
 from visual_search.workflows.waiting_work import WaitingWork
 
@@ -22,7 +24,7 @@ __all__ = ["ExploredResults"]
 
 _OPENED = 24  # results held open
 #: What is kept on disk, and how many of each; the number in a name rises where it is made in another way.
-_KEPT = {"comparison 1": 2000, "figures 1": 2000}
+_KEPT = {"comparison 1": 2000, "figures 1": 2000, "query runs 1": 2000}
 _LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
 _MOST_WAITING = 64  # computations; a page that is still looked at asks again for what was dropped
@@ -55,34 +57,57 @@ class ExploredResults:
         )
         self._opened: OrderedDict[tuple[str, str], OpenedResult] = OrderedDict()
         self._lock = threading.Lock()
+        self._closed = False
         #: Computes what takes long without keeping the pages waiting.
         self.beside = SideProcess()
-        self._asked_for = WaitingWork(most=_MOST_WAITING, at_rest=self.beside.close)
-        self._following = WaitingWork(most=2)  # looks through the folders, and what new results are prepared with
+        self._asked_for = WaitingWork(most=_MOST_WAITING, at_rest=self.beside.rest)
+        self._reading = WaitingWork(most=1)
+        self._preparing = WaitingWork(most=1, at_rest=self.beside.rest)
+        self._runs = KeptRuns(self._kept["query runs 1"], self.beside, self._asked_for) if self._kept else None
         self._prepared: set[tuple[str, str]] = set()
-        self.preparations: list[Callable[[str], object]] = []
+        #: What is done for each new result before somebody looks at it.
+        self.preparations: list[Callable[[OpenedResult], object]] = [] if self._runs is None else [self._runs.prepare]
 
     def refreshed(self) -> int:
         """Follow the folders for a moment; the number of files still to be read, which is gone on with at once."""
         found = self.shelf.refresh(seconds=_PATIENCE, at_most_every=_LOOK_EVERY)
         if found.waiting:
-            self._following.add("refresh", self.shelf.refresh)
-        if found.waiting or found.read:
-            self._following.add("prepare", self._prepare)
+            self._reading.add("read", self._read)
+        elif found.read:
+            self.prepare()
         return found.waiting
 
+    def _read(self) -> None:
+        self.shelf.refresh()
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Do behind the pages what those of new results would do when first asked for."""
+        self._preparing.add("prepare", self._prepare)
+
     def _prepare(self) -> None:
-        """Do now what pages of new results would do when first asked for; the latest first."""
-        for entry in sorted(self.shelf.entries(), key=lambda entry: -entry.changed):
-            name = (entry.key, entry.fingerprint)
-            if entry.problem or name in self._prepared:
-                continue
-            self._prepared.add(name)
-            for prepare in self.preparations:
-                try:
-                    prepare(entry.key)
-                except VisualSearchError:
-                    continue  # told on the page
+        while new := [one for one in self.shelf.entries() if (one.key, one.fingerprint) not in self._prepared]:
+            for entry in sorted(new, key=lambda entry: -entry.changed):  # the latest is looked at first
+                if self._closed:
+                    return
+                self._prepared.add((entry.key, entry.fingerprint))
+                for prepare in self.preparations if entry.problem is None else ():
+                    # What is wrong is told on the page; that the process beside it came to an end is in the log.
+                    with suppress(VisualSearchError, OSError):
+                        prepare(self._new(entry.key))
+
+    def close(self) -> None:
+        """Leave undone what waits behind the pages."""
+        self._closed = True
+        for work in (self._asked_for, self._reading, self._preparing):
+            work.close()
+        self.beside.close()
+
+    def _new(self, key: str) -> OpenedResult:
+        made = self.shelf.result(key)
+        if self._runs is None:
+            return OpenedResult(made.entry, made.stored)
+        return OpenedResult(made.entry, made.stored, ranking_of=self._runs.ranking_of)
 
     def entries(self) -> list[Entry]:
         """Every result."""
@@ -107,8 +132,7 @@ class ExploredResults:
                 found = self._opened[name]
                 found.entry = entry  # notes and pins change without the file
                 return found
-        made = self.shelf.result(key)
-        opened = OpenedResult(made.entry, made.stored)
+        opened = self._new(key)
         with self._lock:
             self._opened[name] = opened
             while len(self._opened) > _OPENED:
@@ -118,7 +142,7 @@ class ExploredResults:
     @property
     def busy(self) -> int:
         """Pieces of work that wait behind the pages."""
-        return len(self._asked_for) + len(self._following)
+        return sum(map(len, (self._asked_for, self._reading, self._preparing)))
 
     def kept_or_later(
         self,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from visual_search.catalogue.entry import Entry
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.statistics.interval import Resampling
-from visual_search.formats.fingerprint import fingerprint_file
-from visual_search.formats.results import StoredResult, read_headline
+from visual_search.formats.results import StoredResult
 from visual_search.workflows.comparable_results import ComparableGroups
 from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.same_result import same_result
 
 __all__ = ["compared_files", "comparison_of", "difference_to"]
 
@@ -147,17 +146,16 @@ def compared_files(
     Returns
     -------
     JSON value or None
-        None where a file is no longer the same.
+        None where a file is gone or no longer the same.
 
     Raises
     ------
     VisualSearchError
         They cannot be compared.
     """
-    if [fingerprint_file(path) for path in paths] != list(fingerprints):
-        return None
-    stored = [StoredResult(Path(path), read_headline(path)) for path in paths]
-    return _compared(stored, names, measures, despite)
+    opened = [same_result(*one) for one in zip(paths, fingerprints, strict=True)]
+    stored = [one.stored for one in opened if one is not None]
+    return _compared(stored, names, measures, despite) if len(stored) == len(paths) else None
 
 
 def _compared(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import isnan
 from typing import Any
 
@@ -22,8 +23,9 @@ from visual_search.reports.systems import QueryValues, System, load_systems
 from visual_search.workflows.comparable_results import told_differences
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
+from visual_search.workflows.same_result import same_result
 
-__all__ = ["ResultView", "result_panels", "result_view"]
+__all__ = ["ResultView", "drawn_panels", "result_panels", "result_view"]
 
 _CASES = 5
 _SHOWN = 10
@@ -135,7 +137,7 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
         raise UnknownIdError(f"measure: {measure[:100]!r}; {problem}")
     group = _group(opened)
     roles = {system.label: "series-1" for system in group.systems}
-    part = ProtocolPart("result", group, roles, result_panels(explored, key), [], {})
+    part = ProtocolPart("result", group, roles, result_panels(explored, opened), [], {})
     return ResultView(opened, part, chosen, cases, undefined, problem, _comparable(explored, opened))
 
 
@@ -152,14 +154,28 @@ def _group(opened: OpenedResult) -> ProtocolGroup:
     return group
 
 
-def result_panels(explored: ExploredResults, key: str) -> list[Panel]:
-    """The figures of a result, drawn once and kept."""
-    opened = explored.opened(key)
+def result_panels(explored: ExploredResults, opened: OpenedResult, *, beside: bool = False) -> list[Panel]:
+    """The figures of a result, drawn once and kept; ``beside`` the pages where nobody waits for them."""
     made_from = [opened.entry.fingerprint, opened.entry.name, opened.problem()]
-    drawn = explored.kept_or_later(made_from, lambda: _drawn(opened), at_once=True, kind="figures 1")
-    if isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
+    path = str(opened.stored.path)
+    there = partial(explored.beside.call, drawn_panels, path=path, fingerprint=opened.entry.fingerprint)
+    draw = there if beside else partial(_drawn, opened)
+    drawn = explored.kept_or_later(made_from, draw, at_once=True, kind="figures 1")
+    if drawn is None or isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
         return []
     return [Panel(**(panel | {"svg": Markup(panel["svg"])})) for panel in drawn]  # noqa: S704 - drawn here
+
+
+def drawn_panels(path: str, fingerprint: str) -> list[dict[str, Any]] | None:
+    """The figures of a result file as a JSON value; None where it is no longer the same.
+
+    Raises
+    ------
+    FileFormatError
+        It cannot be read.
+    """
+    opened = same_result(path, fingerprint)
+    return None if opened is None else _drawn(opened)
 
 
 def _drawn(opened: OpenedResult) -> list[dict[str, Any]]:

@@ -25,7 +25,6 @@ __all__ = ["SideProcess", "SideProcessError", "serve_calls"]
 
 _LEAST_PRIORITY = 19
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-_END = 2.0  # seconds to finish in, once nothing more comes
 
 
 class SideProcessError(RuntimeError):
@@ -81,9 +80,20 @@ class SideProcess:
         return value
 
     def close(self) -> None:
-        """End the process, where there is one; a call under way is finished first."""
+        """End the process, where there is one; a call under way fails. The next call begins another."""
+        process = self._process
+        if process is not None:
+            process.kill()
         with self._lock:
             self._over()
+
+    def rest(self) -> None:
+        """End the process where no call is under way, so that it takes no memory."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._over()
+            finally:
+                self._lock.release()
 
     @property
     def pid(self) -> int | None:
@@ -126,15 +136,12 @@ class SideProcess:
 
 
 def _ended(process: subprocess.Popen[str]) -> None:
+    process.kill()  # it holds nothing
+    process.wait()
     for stream in (process.stdin, process.stdout):
-        with suppress(OSError, ValueError):
+        with suppress(OSError):
             if stream is not None:
                 stream.close()
-    try:
-        process.wait(_END)
-    except subprocess.TimeoutExpired:
-        process.kill()  # it holds nothing: what it was to say is said to nobody
-        process.wait()
 
 
 def serve_calls() -> None:

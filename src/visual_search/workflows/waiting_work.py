@@ -52,6 +52,7 @@ class WaitingWork:
         self._waiting: OrderedDict[str, Callable[[], object]] = OrderedDict()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._closed = False
         #: Name of the piece that is being done; None where there is none.
         self.doing: str | None = None
 
@@ -63,15 +64,22 @@ class WaitingWork:
     def add(self, name: str, work: Callable[[], object]) -> None:
         """Have something done once, however often it is asked for; asked for again, it is the next again."""
         with self._changed:
-            if name == self.doing:
+            if name == self.doing or self._closed:
                 return
             self._waiting.setdefault(name, work)
             self._waiting.move_to_end(name)
             while len(self._waiting) > self._most:
                 self._waiting.popitem(last=False)
-            if self._thread is None or not self._thread.is_alive():
+            if self._thread is None:
                 self._thread = threading.Thread(target=self._toil, name="behind the pages", daemon=True)
                 self._thread.start()
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Drop what waits, and take no more."""
+        with self._changed:
+            self._closed = True
+            self._waiting.clear()
             self._changed.notify()
 
     def _toil(self) -> None:
@@ -83,12 +91,13 @@ class WaitingWork:
             finally:
                 with self._changed:
                     self.doing = None
+        if self._at_rest is not None:  # not while others wait to ask for something
+            self._at_rest()
 
     def _next(self) -> Callable[[], object] | None:
         with self._changed:
-            if not self._changed.wait_for(lambda: self._waiting, self._patience):
-                if self._at_rest is not None:
-                    self._at_rest()
+            self._changed.wait_for(lambda: self._waiting or self._closed, self._patience)
+            if not self._waiting:
                 self._thread = None
                 return None
             self.doing, work = self._waiting.popitem(last=True)

@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from visual_search.errors import InputError, VisualSearchError
 from visual_search.evaluation.measures.parsing import parse_measure
+from visual_search.formats.fingerprint import fingerprint_bytes, fingerprint_file
 from visual_search.workflows.side_process import SideProcess, SideProcessError
 
 _LONG = 60.0
@@ -104,6 +107,31 @@ def test_it_ends_with_what_began_it_whatever_that_dies_of() -> None:
     while _is_there(int(told.stdout)) and time.monotonic() < until:
         time.sleep(0.02)
     assert not _is_there(int(told.stdout))
+
+
+def test_it_rests_only_where_no_call_is_under_way(beside: SideProcess, tmp_path: Path) -> None:
+    process = beside.call(os.getpid)
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(beside.call, fingerprint_file, path=str(tmp_path / "pipe"))
+        with (tmp_path / "pipe").open("wb"):  # it is opened for reading, and has no end yet
+            beside.rest()
+            assert beside.pid == process
+        assert reading.result(_LONG) == fingerprint_bytes(b"")
+    beside.rest()
+    assert beside.pid is None
+    assert not _is_there(process)
+
+
+def test_closed_a_call_under_way_fails(beside: SideProcess, tmp_path: Path) -> None:
+    beside.call(os.getpid)
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(beside.call, fingerprint_file, path=str(tmp_path / "pipe"))
+        with (tmp_path / "pipe").open("wb"):
+            beside.close()
+        with pytest.raises(SideProcessError, match="came to an end"):
+            reading.result(_LONG)
 
 
 def _is_there(pid: int) -> bool:
