@@ -66,7 +66,9 @@ class ExploredResults:
         self._runs = KeptRuns(self._kept["query runs 1"], self.beside, self._asked_for) if self._kept else None
         self._prepared: set[tuple[str, str]] = set()
         #: What is done for each new result before somebody looks at it.
-        self.preparations: list[Callable[[OpenedResult], object]] = [] if self._runs is None else [self._runs.prepare]
+        self.preparations: list[Callable[[OpenedResult], object]] = (
+            [] if self._runs is None else [self._runs.prepare]
+        )
 
     def refreshed(self) -> int:
         """Follow the folders for a moment; the number of files still to be read, which is gone on with at once."""

@@ -121,7 +121,11 @@ def names_of(entries: Sequence[Entry]) -> list[str]:
 
 
 def _compared_beside(
-    explored: ExploredResults, keys: Sequence[str], names: Sequence[str], measures: Sequence[str], despite: str | None
+    explored: ExploredResults,
+    keys: Sequence[str],
+    names: Sequence[str],
+    measures: Sequence[str],
+    despite: str | None,
 ) -> Any:
     opened = [explored.opened(key) for key in keys]
     return explored.beside.call(

@@ -1,7 +1,7 @@
 """A process of its own, of low priority, for what would keep the pages waiting if one process did both.
 
-Threads of one Python process take turns: minutes of resampling in one of them slow every page down. What is computed here
-takes only the time that the pages leave.
+Threads of one Python process take turns: minutes of resampling in one of them slow every page down. What is computed
+here takes only the time that the pages leave.
 """
 
 from __future__ import annotations
@@ -148,7 +148,9 @@ def serve_calls() -> None:
     """Be the process: a line of JSON for each call comes in, a line with its answer goes out, until no more come."""
     if hasattr(os, "nice"):
         os.nice(_LEAST_PRIORITY)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all it started; the first process ends this
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # a terminal interrupts all it started; the first process ends this
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
     with suppress(BrokenPipeError):

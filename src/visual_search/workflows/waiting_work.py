@@ -43,9 +43,7 @@ class WaitingWork:
     ['c', 'b']
     """
 
-    def __init__(
-        self, *, most: int, at_rest: Callable[[], object] | None = None, patience: float = 30.0
-    ) -> None:
+    def __init__(self, *, most: int, at_rest: Callable[[], object] | None = None, patience: float = 30.0) -> None:
         self._most = most
         self._at_rest = at_rest
         self._patience = patience

@@ -1,4 +1,4 @@
-"""The line of a target and the ring around what was chosen, laid into a drawing that is there: where matplotlib would have drawn it."""
+"""The line of a target and the ring around what was chosen, laid into a drawing, are where matplotlib draws them."""
 
 import re
 
