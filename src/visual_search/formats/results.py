@@ -109,6 +109,18 @@ class StoredResult:
         """
         return read_table(self._checked("ranking"), "ranking", queries=queries)
 
+    def first_ranks(self, depth: int, columns: Sequence[str]) -> pa.Table:
+        """Some columns of the rows of ranks 1 to ``depth``, in the file's order; what is ignored has no rank.
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        """
+        import pyarrow.compute as pc
+
+        return read_table(self._checked("ranking"), "ranking", rows=pc.field("rank") <= depth, columns=columns)
+
     def heads(self, shown: int) -> RankingHeads:
         """The first ``shown`` items of every list, and the first relevant one behind them.
 
@@ -199,6 +211,18 @@ class StoredResult:
                 f"{self.path.name}: the record names no {name} file; evaluate again with an output path to have one"
             )
         return self.path.parent / self._files[name]
+
+    def companion_marks(self) -> dict[str, list[int] | None]:
+        """Size in bytes and time of the last change of each companion, in ns; None for one that is gone."""
+        marks: dict[str, list[int] | None] = {}
+        for name in self._files:
+            try:
+                told = self._companion(name).stat()
+            except OSError:
+                marks[name] = None
+            else:
+                marks[name] = [told.st_size, told.st_mtime_ns]
+        return marks
 
     def _checked(self, name: str) -> Path:
         companion = self._companion(name)

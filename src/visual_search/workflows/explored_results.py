@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,18 @@ from visual_search.catalogue.opened import OpenedResult
 from visual_search.catalogue.shelf import Shelf
 from visual_search.errors import InputError, VisualSearchError
 from visual_search.workflows.kept_runs import KeptRuns
-from visual_search.workflows.side_process import SideProcess
+from visual_search.workflows.side_process import SideProcess, SideProcessError
 from visual_search.workflows.waiting_work import WaitingWork
 
 __all__ = ["ExploredResults"]
 
 _OPENED = 24  # results held open
 #: What is kept on disk, and how many of each; the number in a name rises where it is made in another way.
-_KEPT = {"comparison 1": 2000, "figures 1": 2000, "query runs 1": 2000}
+_KEPT = {"comparison 1": 2000, "figures 1": 2000, "parts 1": 2000, "query runs 1": 2000}
 _LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
 _MOST_WAITING = 64  # computations; a page that is still looked at asks again for what was dropped
+_LOG = logging.getLogger(__name__)
 
 
 class ExploredResults:
@@ -94,9 +95,12 @@ class ExploredResults:
                     return
                 self._prepared.add((entry.key, entry.fingerprint))
                 for prepare in self.preparations if entry.problem is None else ():
-                    # What is wrong is told on the page; that the process beside it came to an end is in the log.
-                    with suppress(VisualSearchError, OSError):
+                    try:
                         prepare(self._new(entry.key))
+                    except (VisualSearchError, OSError):
+                        continue  # told on the page
+                    except SideProcessError:
+                        _LOG.exception("%s was not prepared", entry.file)
 
     def close(self) -> None:
         """Leave undone what waits behind the pages."""
@@ -198,7 +202,14 @@ class ExploredResults:
 
     def image_allowed(self, path: Path) -> bool:
         """Whether a picture of this file may be shown: links followed, it lies in an allowed folder."""
-        real = path.resolve()
+        try:
+            real = path.resolve()
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+        ):  # links in a circle, or nothing that could be the name of a file
+            return False
         return any(real.is_relative_to(folder) for folder in self.image_folders)
 
     def chosen(self, keys: Sequence[str], *, least: int, most: int = 8) -> list[OpenedResult]:

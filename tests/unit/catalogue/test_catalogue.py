@@ -212,7 +212,7 @@ def test_damaged_notes_are_told(folder: Path) -> None:
     path = folder / NOTES_NAME
     path.write_bytes(path.read_bytes().replace(b'"text": "text"', b'"text": "tExt"'))
     catalogue.refresh()
-    assert "1 line is damaged" in str(catalogue.notes_problem())
+    assert "1 line is damaged" in " ".join(catalogue.problems())
 
 
 def test_a_file_name_that_is_no_text(folder: Path) -> None:

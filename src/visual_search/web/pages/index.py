@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from markupsafe import Markup
 
-from visual_search.errors import UnknownNameError, VisualSearchError
+from visual_search.errors import FileFormatError, UnknownNameError, VisualSearchError
 from visual_search.ids import Id
 from visual_search.reports.front_panel import front_panel, ladder_roles, with_ring, with_target
 from visual_search.tuning.choice import Choice
@@ -43,13 +43,21 @@ def _index(
 ) -> dict[str, Any]:
     shown = explorer.sweeps.named(sweep)
     view = SweepView(measure, cost, target, confidence)
+    told, problem = None, None
+    try:
+        told = None if shown is None else _sweep(shown, view)
+    except FileFormatError as error:
+        if sweep is not None:
+            raise
+        problem = str(error)  # nobody asked for this one: indexes and other sweeps are shown
     return {
         "indexes": [
             {**one.facts, "search": address("/search", index=one.name if len(explorer.indexes) > 1 else None)}
             for one in explorer.indexes
         ],
         "sweeps": [{"name": one.name, "address": address("/index", sweep=one.name)} for one in explorer.sweeps],
-        "sweep": None if shown is None else _sweep(shown, view),
+        "sweep": told,
+        "sweep_problem": problem,
     }
 
 
