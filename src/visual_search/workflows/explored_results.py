@@ -100,7 +100,8 @@ class ExploredResults:
                     except (VisualSearchError, OSError):
                         continue  # told on the page
                     except SideProcessError:
-                        _LOG.exception("%s was not prepared", entry.file)
+                        if not self._closed:
+                            _LOG.exception("%s was not prepared", entry.file)
 
     def close(self) -> None:
         """Leave undone what waits behind the pages."""

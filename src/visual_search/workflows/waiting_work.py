@@ -85,7 +85,8 @@ class WaitingWork:
             try:
                 work()
             except Exception:  # noqa: BLE001 - the thread outlives whatever one piece of work dies of
-                _LOG.exception("work behind the pages failed")
+                if not self._closed:
+                    _LOG.exception("work behind the pages failed")
             finally:
                 with self._changed:
                     self.doing = None
