@@ -519,7 +519,7 @@ def test_what_is_computed_beside_the_pages_is_what_would_be_computed_here(
         monkeypatch.setattr(result_parts, "AT_ONCE", large)
         client = explore(results=(folder,))
         keys = keys_of(client)
-        pages = [
+        pages: list[tuple[str, dict[str, Any]]] = [
             ("/compare.json", {"result": [keys["loo-colour.json"], keys["loo-grid.json"]]}),
             ("/result.json", {"result": keys["loo-grid.json"]}),
         ]
