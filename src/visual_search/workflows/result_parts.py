@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.reports.coverage import Coverage, coverage_of
-from visual_search.reports.protocol_groups import ProtocolGroup
+from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.slice_tables import Ends, SliceCell, SliceRow, SliceTable, slice_tables
 from visual_search.reports.stored_slices import stored_slice_tables
-from visual_search.reports.systems import System
+from visual_search.reports.systems import System, load_systems
 from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.same_result import same_result
 
-__all__ = ["ResultParts", "result_parts"]
+__all__ = ["ResultParts", "made_parts", "result_group", "result_parts"]
 
 #: Queries up to which it is computed while the page waits.
 AT_ONCE = 2_000
@@ -50,8 +52,15 @@ def result_parts(explored: ExploredResults, opened: OpenedResult, group: Protoco
     """
     (system,) = group.systems
     made_from = {"result": opened.entry.fingerprint, "files": opened.stored.companion_marks()}
+    path, fingerprint = str(opened.stored.path), opened.entry.fingerprint
     kept = explored.kept_or_later(
-        made_from, lambda: _made(group), at_once=system.record["num_queries"] <= AT_ONCE, kind="parts 1"
+        made_from,
+        lambda: _made(group),
+        at_once=system.record["num_queries"] <= AT_ONCE,
+        kind="parts 1",
+        beside=partial(
+            explored.beside.call, made_parts, path=path, fingerprint=fingerprint, files=made_from["files"]
+        ),
     )
     if kept is None:
         return ResultParts()
@@ -62,6 +71,29 @@ def result_parts(explored: ExploredResults, opened: OpenedResult, group: Protoco
         [_table(one, system) for one in kept["slices"]],
         kept,
     )
+
+
+def result_group(opened: OpenedResult) -> ProtocolGroup:
+    """One result as a report has it, alone."""
+    (system,) = load_systems([opened.stored])
+    # The file of places may be long; each picture is asked for by itself, and says for itself what is wrong.
+    system.places_problem = None
+    (group,) = group_by_protocol([system])
+    return group
+
+
+def made_parts(path: str, fingerprint: str, files: dict[str, Any]) -> dict[str, Any] | None:
+    """The parts of a result file as a JSON value; None where it, or a file beside it, is no longer the same.
+
+    Raises
+    ------
+    VisualSearchError
+        It cannot be read.
+    """
+    opened = same_result(path, fingerprint)
+    if opened is None or opened.stored.companion_marks() != files:
+        return None
+    return _made(result_group(opened))
 
 
 def _made(group: ProtocolGroup) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import isnan
 from typing import Any
 
@@ -17,17 +17,17 @@ from visual_search.reports.charts import Panel, curve_panels, spread_panel
 from visual_search.reports.definitions import Definition, definitions_of
 from visual_search.reports.ledger_tables import LedgerTable, ledger_tables
 from visual_search.reports.page_words import footnotes_of
-from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
 from visual_search.reports.protocol_part import ProtocolPart
 from visual_search.reports.provenance import Fingerprints, fingerprints_of, provenance, rules_of
 from visual_search.reports.remarks import remarks_of
-from visual_search.reports.systems import QueryValues, System, load_systems
+from visual_search.reports.systems import QueryValues, System
 from visual_search.workflows.comparable_results import told_differences
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
-from visual_search.workflows.result_parts import ResultParts, result_parts
+from visual_search.workflows.result_parts import ResultParts, result_group, result_parts
+from visual_search.workflows.same_result import same_result
 
-__all__ = ["ResultView", "result_panels", "result_view"]
+__all__ = ["ResultView", "drawn_panels", "result_panels", "result_view"]
 
 _CASES = 5
 _SHOWN = 10
@@ -173,11 +173,18 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
             problem = str(told)
     elif measure:
         raise UnknownIdError(f"measure: {measure[:100]!r}; {problem}")
-    group = _group(opened)
+    group = result_group(opened)
     roles = {system.label: "series-1" for system in group.systems}
     parts = result_parts(explored, opened, group)
     part = ProtocolPart(
-        "result", group, roles, result_panels(explored, key), [], {}, coverage=parts.coverage, slices=parts.slices
+        "result",
+        group,
+        roles,
+        result_panels(explored, opened),
+        [],
+        {},
+        coverage=parts.coverage,
+        slices=parts.slices,
     )
     comparable = _comparable(explored, opened)
     return ResultView(opened, part, chosen, cases, tied, undefined, problem, comparable, parts)
@@ -194,26 +201,32 @@ def _tied(opened: OpenedResult, measure: str, kind: Order) -> int:
     return int((values == shown[0]).sum()) if len(shown) and (shown == shown[0]).all() else 0
 
 
-def _group(opened: OpenedResult) -> ProtocolGroup:
-    (system,) = load_systems([opened.stored])
-    # The file of places may be long; each picture is asked for by itself, and says for itself what is wrong.
-    system.places_problem = None
-    (group,) = group_by_protocol([system])
-    return group
-
-
-def result_panels(explored: ExploredResults, key: str) -> list[Panel]:
-    """The figures of a result, drawn once and kept."""
-    opened = explored.opened(key)
+def result_panels(explored: ExploredResults, opened: OpenedResult, *, beside: bool = False) -> list[Panel]:
+    """The figures of a result, drawn once and kept; ``beside`` the pages where nobody waits for them."""
     made_from = [opened.entry.fingerprint, opened.entry.name, opened.problem()]
-    drawn = explored.kept_or_later(made_from, lambda: _drawn(opened), at_once=True, kind="figures 1")
-    if isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
+    path = str(opened.stored.path)
+    there = partial(explored.beside.call, drawn_panels, path=path, fingerprint=opened.entry.fingerprint)
+    draw = there if beside else partial(_drawn, opened)
+    drawn = explored.kept_or_later(made_from, draw, at_once=True, kind="figures 1")
+    if drawn is None or isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
         return []
     return [Panel(**(panel | {"svg": Markup(panel["svg"])})) for panel in drawn]  # noqa: S704 - drawn here
 
 
+def drawn_panels(path: str, fingerprint: str) -> list[dict[str, Any]] | None:
+    """The figures of a result file as a JSON value; None where it is no longer the same.
+
+    Raises
+    ------
+    FileFormatError
+        It cannot be read.
+    """
+    opened = same_result(path, fingerprint)
+    return None if opened is None else _drawn(opened)
+
+
 def _drawn(opened: OpenedResult) -> list[dict[str, Any]]:
-    group = _group(opened)
+    group = result_group(opened)
     (system,) = group.systems
     if opened.problem() is None and not system.per_query:
         values = opened.values(opened.leading_measure).tolist()

@@ -316,3 +316,9 @@ def test_a_folder_that_cannot_be_written_is_looked_through_all_the_same(
 def test_no_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a folder"):
         Catalogue(tmp_path / "nowhere")
+
+
+def test_a_count_that_is_null_is_told_and_shown_on_no_page(folder: Path) -> None:
+    record = json.loads((folder / "loo-grid.json").read_text())
+    (folder / "loo-grid.json").write_text(json.dumps(record | {"audit": {"categories": {"shoes": None}}}))
+    assert "audit.categories.shoes" in str(named(opened(folder), "loo-grid.json").problem)

@@ -4,6 +4,8 @@ import html
 import json
 import re
 import shutil
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from visual_search.formats.query_runs import QueryRuns
 from visual_search.formats.results import read_result
 from visual_search.images.decoding import decode
 from visual_search.testing.results import SampleTask, write_sample_result
@@ -546,3 +549,80 @@ def test_an_id_that_no_form_can_send_is_found_by_what_it_sends(explore: Explore,
     sent = html.unescape(re.search(r'name="query" value="([^"]*)"', page.text)[1])  # type: ignore[index]
     assert sent != odd
     assert client.get("/query.json", params={"result": key, "query": sent}).json()["query"] == odd
+
+
+def test_what_is_computed_beside_the_pages_is_what_would_be_computed_here(
+    explore: Explore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from visual_search.workflows import result_differences, result_parts
+
+    for large in (0, 10**9):
+        monkeypatch.setattr(result_differences, "AT_ONCE", large)
+        monkeypatch.setattr(result_parts, "AT_ONCE", large)
+        client = explore(results=(folder,))
+        keys = keys_of(client)
+        pages: list[tuple[str, dict[str, Any]]] = [
+            ("/compare.json", {"result": [keys["loo-colour.json"], keys["loo-grid.json"]]}),
+            ("/result.json", {"result": keys["loo-grid.json"]}),
+        ]
+        for address, query in pages:
+            client.get(address, params=query)
+        explored = client.app.state.explorer.results  # type: ignore[attr-defined]
+        until = time.monotonic() + 120
+        while explored.busy and time.monotonic() < until:
+            time.sleep(0.02)
+        told = [client.get(address, params=query).json() for address, query in pages]
+        if not large:
+            beside = told
+        (folder / "catalogue.sqlite3").unlink()
+    assert not beside[0]["pending"]
+    assert beside == told
+
+
+def test_a_page_answers_while_what_is_beside_it_is_busy(
+    explore: Explore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from visual_search.workflows import result_differences
+
+    monkeypatch.setattr(result_differences, "AT_ONCE", 0)
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    explored = client.app.state.explorer.results  # type: ignore[attr-defined]
+    query = {"result": [keys["loo-colour.json"], keys["loo-grid.json"]]}
+    release, begun = threading.Event(), threading.Event()
+
+    def busy(*_: object, **__: object) -> None:
+        begun.set()
+        release.wait(60)
+
+    monkeypatch.setattr(explored.beside, "call", busy)
+    try:
+        assert client.get("/compare.json", params=query).json()["pending"]
+        assert begun.wait(60)
+        for number in range(100):  # more comparisons than may wait
+            client.get("/compare.json", params=query | {"despite": f"reason {number}"})
+        assert client.get("/compare", params=query, headers=HTML).status_code == 200
+        assert client.get("/query.json", params=query).status_code in (200, 303)
+        assert 1 < explored.busy < 100
+    finally:
+        release.set()
+
+
+def test_a_query_is_found_in_a_ranking_without_reading_every_row_again(
+    explore: Explore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    query = {"result": [keys["loo-grid.json"]], "order": "file"}
+    first = client.get("/query.json", params=query, follow_redirects=True).json()
+    explored = client.app.state.explorer.results  # type: ignore[attr-defined]
+    until = time.monotonic() + 120
+    while explored.busy and time.monotonic() < until:
+        time.sleep(0.02)
+
+    def read(*_: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(QueryRuns, "of_column", read)
+    later = explore(results=(folder,))
+    assert later.get("/query.json", params=query, follow_redirects=True).json() == first
