@@ -77,10 +77,16 @@ class RowScreen {
                            facts.shape(1) == 5 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
                            options.room > 1;
         if (!sound) throw std::invalid_argument("the parts of queries do not fit");
+        const std::size_t wide = codes_.shape(1);
+        const std::uint8_t* const mine = codes_.data() + first * wide;
+        word_codes_.resize((last - first) * wide);
+        std::transform(mine, mine + word_codes_.size(), word_codes_.begin(),
+                       [](std::uint8_t code) { return static_cast<std::int16_t>(code - 128); });
         screens_.reserve(last - first);
         for (std::size_t q = first; q < last; ++q) {
             const double* const fact = facts.data() + 5 * q;
-            screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), fact[0], fact[1], fact[2], fact[3], fact[4]},
+            screens_.emplace_back(Question{codes_.data() + q * wide, word_codes_.data() + (q - first) * wide, fact[0],
+                                           fact[1], fact[2], fact[3], fact[4]},
                                   options_);
         }
     }
@@ -135,6 +141,7 @@ class RowScreen {
 
   private:
     InMatrix<std::uint8_t> codes_;
+    std::vector<std::int16_t> word_codes_;
     ScreenOptions options_;
     std::vector<QueryScreen> screens_;
 };

@@ -25,7 +25,7 @@ class QueryScreen {
     QueryScreen(const Question& question, const ScreenOptions& options) : question_(question), options_(options) {}
 
     bool full() const { return full_; }
-    const std::uint8_t* codes() const { return question_.codes; }
+    const Question& question() const { return question_; }
 
     // What counts for the rows that come: the value above which none is wanted, and how far exact and true values may be
     // apart. Neither falls while rows come, so that what was left out before would be left out now.
