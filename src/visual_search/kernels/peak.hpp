@@ -36,17 +36,19 @@ __attribute__((target("avx512f,avx512vnni"))) inline void multiply_by_vnni(std::
 
 // Words, as the AVX2 screen multiplies them.
 __attribute__((target("avx2"))) inline void multiply_by_avx2(std::size_t rounds) {
-    const __m256i one = _mm256_set1_epi16(1);
-    __m256i sums[8];
-    for (__m256i& sum : sums) sum = _mm256_setzero_si256();
+    __m256i one = _mm256_set1_epi16(1);
+    __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
     for (std::size_t round = 0; round < rounds; round += 8) {
-#pragma GCC unroll 8
-        for (__m256i& sum : sums) {
-            __m256i other = one;
-            asm volatile("" : "+x"(other));
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(one, other));
-            asm volatile("" : "+x"(sum));
-        }
+        asm volatile("" : "+x"(one));
+        a = _mm256_madd_epi16(one, a);
+        b = _mm256_madd_epi16(one, b);
+        c = _mm256_madd_epi16(one, c);
+        d = _mm256_madd_epi16(one, d);
+        e = _mm256_madd_epi16(one, e);
+        f = _mm256_madd_epi16(one, f);
+        g = _mm256_madd_epi16(one, g);
+        h = _mm256_madd_epi16(one, h);
+        asm volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d), "+x"(e), "+x"(f), "+x"(g), "+x"(h));
     }
 }
 
