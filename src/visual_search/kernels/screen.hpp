@@ -22,10 +22,10 @@ class QueryTile {
   public:
     QueryTile(QueryScreen* screens, std::size_t count, const PackedRows& rows, std::int64_t number)
         : screens_(screens), count_(count), rows_(rows), number_(number) {
+        tile_.half = screens_[0].question().half;
         for (std::size_t i = 0; i < tile_queries; ++i) {
             const QueryScreen& screen = screens_[std::min(i, count_ - 1)];
             tile_.codes[i] = screen.question().codes;
-            tile_.word_codes[i] = screen.question().word_codes;
             screen.set_thresholds(tile_, i);
             if (i >= count_) tile_.beta[i] = std::numeric_limits<float>::infinity();
         }

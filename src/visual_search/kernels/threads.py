@@ -30,9 +30,9 @@ def thread_count() -> int:
 def in_threads(work: Callable[[int], T], count: int, *, threads: int | None = None) -> list[T]:
     """Do the parts 0 to ``count - 1`` of some work, in so many threads; one a part by default.
 
-    What the parts return comes in order. The calling thread does parts too, and takes those that no other has begun: so
-    work may call this again, and a pool that is busy elsewhere only means fewer threads. The others are kept from call to
-    call: a new thread often waits for its processor longer than the work takes.
+    What the parts return comes in order. The calling thread does parts too, and takes those that no other has begun:
+    so work may call this again, and a pool that is busy elsewhere only means fewer threads. The others are kept from
+    call to call: a new thread often waits for its processor longer than the work takes.
 
     Raises
     ------
