@@ -134,6 +134,19 @@ def test_no_room_is_told() -> None:
         assert found.counts.tolist() == [0, 0]
 
 
+def test_a_query_may_take_room_that_others_do_not_need() -> None:
+    rows = np.zeros((500, 8), dtype=np.float32)
+    rows[:200, 0] = 1  # all of these are as near to the first query; the others have one nearest
+    rows[200:, 1] = np.arange(300)
+    queries = np.array([[1.0] + [0.0] * 7] + [[0.0, 299.0 + number] + [0.0] * 6 for number in range(31)])
+    coded = code_queries(queries, compiled_exact.largest_code())
+    screen = compiled_exact.RowScreen(coded, 3, euclidean=True, room=128, threads=1)
+    screen.see(compiled.pack_rows(rows, np.zeros(8, np.float32)), np.full(32, np.inf), np.zeros(32))
+    likely, others = screen.likely(), screen.others(np.full(32, np.inf))
+    assert not likely.full.any()
+    assert likely.counts[0] + others.counts[0] == 200
+
+
 @given(st.integers(1, 6), st.integers(0, 6), st.integers(1, 40), st.integers(0, 2**32 - 1), st.integers(1, 5))
 def test_both_merge_alike(k: int, spare: int, pairs: int, seed: int, turns: int) -> None:
     rng = np.random.default_rng(seed)

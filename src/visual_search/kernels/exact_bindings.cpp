@@ -72,7 +72,7 @@ class RowScreen {
   public:
     RowScreen(InMatrix<std::uint8_t> codes, bool half, InMatrix<double> facts, const ScreenOptions& options,
               std::size_t first, std::size_t last)
-        : codes_(std::move(codes)), options_(options) {
+        : codes_(std::move(codes)), options_(options), spare_((last - first) / 8 * options.room) {
         const bool sound = codes_.shape(1) % 4 == 0 && codes_.shape(1) > 0 && codes_.shape(0) == facts.shape(0) &&
                            facts.shape(1) == 5 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
                            options.room > 1 && (half || options.processor != Processor::avx2);
@@ -82,10 +82,10 @@ class RowScreen {
             const double* const fact = facts.data() + 5 * q;
             screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), half, fact[0], fact[1], fact[2], fact[3],
                                            fact[4]},
-                                  options_);
+                                  options_, spare_);
         }
     }
-    // Each query's screen refers to the options here.
+    // Each query's screen refers to the options and the spare room here.
     RowScreen(const RowScreen&) = delete;
     RowScreen& operator=(const RowScreen&) = delete;
 
@@ -137,6 +137,7 @@ class RowScreen {
   private:
     InMatrix<std::uint8_t> codes_;
     ScreenOptions options_;
+    std::size_t spare_;
     std::vector<QueryScreen> screens_;
 };
 
