@@ -19,6 +19,7 @@ import visual_search as vs
 from visual_search.evaluation.run_record import write_run_result
 from visual_search.formats.companions import write_companion
 from visual_search.formats.image_places import write_places
+from visual_search.formats.result_record import record_text
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.tuning.costs import CostPlan
 from visual_search.tuning.sweep import sweep
@@ -103,7 +104,7 @@ def _complete(path: Path, places: dict[str, Any], system: int) -> None:
     record["fingerprints"] |= {"gallery": "sha256:" + "0" * 64, "exclusions": None}
     record["index"] = {"engine": "flat", "metric": "cosine", "items": ITEMS, "settings": {}}
     record["timestamp"] = _time(system, 0)
-    path.write_text(json.dumps(record), "utf-8")
+    path.write_text(record_text(record), "utf-8")
 
 
 def _again(first: Path, run: int, system: int) -> None:
@@ -117,7 +118,7 @@ def _again(first: Path, run: int, system: int) -> None:
             os.link(first.with_name(name), first.with_name(copied))
         record["files"][kind] = copied
     record |= {"timestamp": _time(system, run), "model_name": f"system {system} run {run}"}
-    target.write_text(json.dumps(record), "utf-8")
+    target.write_text(record_text(record), "utf-8")
 
 
 def _time(system: int, run: int) -> str:

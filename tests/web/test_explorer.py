@@ -4,7 +4,6 @@ import base64
 import io
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image, ImageDraw
-from playwright.sync_api import Browser, Error, Page
+from playwright.sync_api import Browser, Page
+from tests.web.waiting import wait_until
 
 from visual_search import exact_neighbors
 from visual_search.indexing.index_table import VectorIndex
@@ -23,17 +23,6 @@ from visual_search.web.app import create_app
 from visual_search.web.serving import listening_socket
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.index_images import index_images
-
-
-def wait_until(page: Page, expression: str) -> None:
-    """Ask the page again and again; its own polling evaluates text, which the content policy forbids."""
-    for _ in range(300):
-        with suppress(Error):  # the page gives way to the next one
-            if page.evaluate(expression):
-                return
-        page.wait_for_timeout(100)
-    raise AssertionError(expression)
-
 
 Visited = Callable[..., Any]
 LOOKS = [(1440, "light"), (390, "dark")]

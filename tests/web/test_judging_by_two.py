@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
+from tests.web.waiting import wait_until
 
 from visual_search.judging.store import JudgementStore
 from visual_search.testing.sample_pool import sample_pool
@@ -30,7 +31,7 @@ class Judge:
 
     def pair(self) -> int | None:
         """The pair that can be seen, or None where nothing is left."""
-        self.page.wait_for_function(_NEW_PAIR, arg="")
+        wait_until(self.page, _NEW_PAIR, "", seconds=90)
         ready = self.page.locator(".judging").get_attribute("data-ready")
         return None if ready is None else int(ready)
 
@@ -38,7 +39,7 @@ class Judge:
         """Press a key and wait for another pair."""
         was = self.page.locator(".judging").get_attribute("data-ready")
         self.page.keyboard.press(key)
-        self.page.wait_for_function(_NEW_PAIR, arg=was)
+        wait_until(self.page, _NEW_PAIR, was, seconds=90)
 
     def grade(self, pair: int, grade: int, *, note: str = "") -> None:
         """Give a grade, with a note before it."""
@@ -60,15 +61,15 @@ class Judge:
             self.page.locator("#reason").focus()
             self.page.keyboard.type(reason)
             self.page.keyboard.press("Enter")
-        self.page.wait_for_function(_NEW_PAIR, arg=was)
+        wait_until(self.page, _NEW_PAIR, was, seconds=90)
         self._kept(pair, (None, reason, ""))
 
     def undo(self) -> int:
         """Take the last back; its pair stands there again."""
         last = self.order.pop()
         self.page.keyboard.press("u")
-        self.page.wait_for_function(
-            "was => document.querySelector('.judging').dataset.ready === was", arg=str(last)
+        wait_until(
+            self.page, "was => document.querySelector('.judging').dataset.ready === was", str(last), seconds=90
         )
         del self.said[last]
         self.records += 1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from tests.web.waiting import wait_until
 
 from visual_search.formats.results import StoredResult
 from visual_search.workflows.demo import run_demo
@@ -55,7 +56,7 @@ def test_a_bundle_is_walked_from_disk(visit: Visited, bundle: Path, width: int, 
     assert page.locator("h1").inner_text().startswith("Queries 5 to 8")
     drawn = page.locator(".case img").first
     drawn.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('.case img').naturalWidth > 0")
+    wait_until(page, "document.querySelector('.case img').naturalWidth > 0")
     assert page.evaluate("document.documentElement.scrollWidth") == width
     violations = Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"][:160]) for one in violations] == []

@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,22 +10,12 @@ from typing import Any, Literal
 import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Page, expect
+from tests.web.waiting import wait_until
 
 from visual_search.testing.sample_results import sample_results
 from visual_search.web.app import create_app
 from visual_search.web.settings import ExplorerSettings
-
-
-def wait_until(page: Page, expression: str) -> None:
-    """Ask the page again and again; its own polling evaluates text, which the content policy forbids."""
-    for _ in range(300):
-        with suppress(Error):  # the page gives way to the next one
-            if page.evaluate(expression):
-                return
-        page.wait_for_timeout(100)
-    raise AssertionError(expression)
-
 
 VIEWS = [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")]
 AUDITED = {(1440, "light"), (390, "dark")}  # the other two have the same elements in the same colours
@@ -47,6 +36,7 @@ class Served:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("results")
     sample_results(folder, objects=8, views=4)
+    _fuller(folder / "loo-grid.json")
     _older(folder, "loo-grid.json", "older.json")
     (folder / "broken.json").write_text('{"num_queries": 3,')
     app = create_app(ExplorerSettings(results=(folder,)))
@@ -63,6 +53,21 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server.should_exit = True
     thread.join()
     listening.close()
+
+
+def _fuller(path: Path) -> None:
+    """Pictures that were left out, and slices, as evaluations and ``score --slices`` write them."""
+    record = json.loads(path.read_text())
+    files = [{"id": f"cut {n}.png", "reason": "truncated: image file is truncated"} for n in range(3)]
+    ledger = {"used": 32, "changed": 4, "left_out": 3, "changes": {"rotated": 4}, "reasons": {"truncated": 3}}
+    counts = {"counted": 16, "undefined": 0, "low": 0.25, "high": 0.75}
+    slices = [
+        {"slice": part, "measure": measure, "mean": 0.5} | counts
+        for part in ("by night", "by day")
+        for measure in record["measures"]
+    ]
+    more = {"ledger": ledger | {"left_out_files": files}, "sliced_by": "light", "slices": slices}
+    path.write_text(json.dumps(record | more))
 
 
 def _older(folder: Path, file: str, name: str) -> None:
@@ -156,6 +161,38 @@ def test_from_the_table_to_a_comparison_to_its_queries_by_keys(opened: Callable[
     assert place.inner_text() == second
     page.get_by_role("link", name="Back to the comparison").click()
     expect(page.get_by_role("heading", name="The queries that changed most")).to_be_visible()
+
+
+def test_a_result_is_shown_whole(opened: Callable[..., Page], served: Served) -> None:
+    page = opened(addresses(served)["result"])
+    for heading in ("Every picture accounted for", "What each number means", "Where the numbers come from"):
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    expect(page.get_by_role("region", name="What the numbers count")).to_be_visible()
+    page.locator("summary", has_text="Parts of the queries").press("Enter")
+    expect(
+        page.get_by_role("cell", name="by night").or_(page.get_by_role("rowheader", name="by night"))
+    ).to_be_visible()
+    expect(page.locator("table.files")).to_contain_text("cut 0.png")
+
+
+def test_on_paper_lists_are_whole_and_what_is_folded_is_open(opened: Callable[..., Page], served: Served) -> None:
+    page = opened(addresses(served)["query"], width=760)
+    page.emulate_media(media="print")
+    assert page.locator(".lists .hits").first.evaluate("list => list.scrollWidth <= list.clientWidth")
+    assert wider_than_the_window(page) <= 0
+    assert not page.locator("svg.moves").first.is_visible()
+    assert page.locator(".moved li").first.is_visible()
+    page = opened(addresses(served)["result"], width=760)
+    assert not page.locator("p.noted").is_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("p.noted")).to_contain_text("the camera was moved")
+    assert not page.locator("form.noting").is_visible()
+    tops = page.locator(".case .hits").first.locator(".tile").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert len(set(tops)) == 1, "ten results beside their query"
+    page = opened(f"/result?result={served.keys['one-colour.json']}")
+    assert page.get_by_role("heading", name="Note", exact=True).is_visible()
+    page.emulate_media(media="print")
+    assert not page.get_by_role("heading", name="Note", exact=True).is_visible()
 
 
 def test_pictures_stand_in_boxes_that_do_not_move(opened: Callable[..., Page], served: Served) -> None:

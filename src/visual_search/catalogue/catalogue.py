@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
-import tempfile
 import threading
 import time
-import weakref
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,10 +100,6 @@ class Catalogue:
                 f"results: {self.folder} is not a folder; give the one in which results JSON files lie"
             )
         place = database or _place_in(self.folder, shared=only is None and not salt)
-        if place is None:
-            own = tempfile.mkdtemp(prefix="visual-search-catalogue-")
-            weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
-            place = Path(own) / DATABASE_NAME
         self._database = Database(place)
         self._notes = NotesFile(self.folder)
         self._refreshing = threading.Lock()
@@ -138,7 +131,12 @@ class Catalogue:
         try:
             if at_most_every and time.monotonic() - self._looked < at_most_every:
                 return Refreshed(0, 0, 0)
-            found = self._refreshed(None if seconds is None else time.monotonic() + seconds)
+            until = None if seconds is None else time.monotonic() + seconds
+            rebuilt = self._database.rebuilt
+            found = self._refreshed(until)
+            if self._database.rebuilt != rebuilt:  # in the middle of it: what was known before is no longer there
+                again = self._refreshed(until)
+                found = Refreshed(found.read + again.read, found.removed, again.waiting)
             self._looked = 0.0 if found.waiting else time.monotonic()
             return found
         finally:
@@ -163,6 +161,17 @@ class Catalogue:
         self._waiting = len(changed) - read
         return Refreshed(read, len(gone), self._waiting)
 
+    def _take_now(self, key: str) -> bool:
+        """Read the one file of a key before its turn; whether there is one."""
+        known = self._database.reading(_identities)
+        one = next((one for one in self._found() if key_of(one.file, self._salt) == key), None)
+        if one is None:
+            return False
+        if known.get(key) != one.identity:  # else another thread was quicker
+            made = scanned(one.path)
+            self._database.changing(lambda connection: _take(connection, key, one, made))
+        return True
+
     def _found(self) -> Iterator[Found]:
         if self._only is None:
             yield from found_files(self.folder)
@@ -178,7 +187,7 @@ class Catalogue:
         return list(self._entries[1])
 
     def entry(self, key: str) -> Entry:
-        """One result.
+        """One result; its file is read now where a refresh has not come to it yet.
 
         Raises
         ------
@@ -186,6 +195,8 @@ class Catalogue:
             No result has this key; it may have been removed.
         """
         found = self._database.reading(lambda connection: _entries(connection, key))
+        if not found and self._take_now(key):
+            found = self._database.reading(lambda connection: _entries(connection, key))
         if not found:
             raise UnknownIdError(f"no result {key!r} in the folder; it may have been moved or removed")
         return found[0]
@@ -229,8 +240,13 @@ class Catalogue:
         )
         return {os.fsdecode(file): Note(text, version, when) for file, text, version, when in rows}
 
-    def notes_problem(self) -> str | None:
-        """What is wrong with the file of notes, for people; None where nothing is."""
+    def problems(self) -> list[str]:
+        """What is wrong with the folder, the catalogue's file and the file of notes, for people."""
+        if not self.folder.is_dir():
+            return [f"{self.folder}: the folder is gone; bring it back, or start the server on another one"]
+        return [told for told in (self._database.problem, self._notes_problem()) if told is not None]
+
+    def _notes_problem(self) -> str | None:
         try:
             damaged = self._notes.read().damaged
         except FileFormatError as problem:
@@ -250,7 +266,7 @@ class Catalogue:
         try:
             notes = self._notes.read()
         except FileFormatError:
-            notes = Notes()  # told by notes_problem
+            notes = Notes()  # told by problems
         self._database.changing(lambda connection: _take_notes(connection, notes, identity))
 
 

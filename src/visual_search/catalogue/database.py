@@ -1,12 +1,16 @@
 """The SQLite file of a catalogue: its tables, how it is opened, and what is done when it is damaged.
 
-Nothing in it is the truth, so that a file of another version, a damaged one or none at all is begun anew.
+Nothing in it is the truth, so that a file of another version, a damaged one or none at all is begun anew. Where it can
+no longer be kept (a full disk, a folder that is gone or may not be written), one is begun in a private place.
 """
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -43,15 +47,26 @@ class Database:
 
     Parameters
     ----------
+    path : Path or None
+        Made where there is none; begun anew where it is damaged or of another version. None takes a private place,
+        which goes with this object.
+
+    Attributes
+    ----------
     path : Path
-        Made where there is none; begun anew where it is damaged or of another version.
+        Where it is now.
+    problem : str or None
+        Why it is not where it was to be, for people; None where it is.
+    rebuilt : int
+        How often it was begun anew.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | None) -> None:
         self._local = threading.local()
         self._building = threading.Lock()
         self.rebuilt = 0
+        self.problem: str | None = None
+        self.path = self._private_place() if path is None else path
         self._prepare()
 
     def reading(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
@@ -90,13 +105,19 @@ class Database:
         return f"{self.rebuilt} {'' if row is None else row[0]}"
 
     def _held(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
+        for mend in (self._reopen_or_begin_anew, self._begin_anew_or_elsewhere, self._begin_elsewhere):
+            path = self.path
+            try:
+                return work(self._connection())
+            except sqlite3.DatabaseError as problem:
+                if _is_busy(problem):
+                    raise _busy(path) from problem
+                self.close()
+                mend(path, problem)
         try:
             return work(self._connection())
         except sqlite3.DatabaseError as problem:
-            if _is_busy(problem):
-                raise InputError(f"{self.path.name}: another process keeps it to itself; try again") from problem
-            self._begin_anew()
-            return work(self._connection())
+            raise InputError(f"{self.path}: nothing can be kept here ({problem}); is the disk full?") from problem
 
     def _connection(self) -> sqlite3.Connection:
         """Give the thread its connection, to the file that is there now."""
@@ -109,6 +130,7 @@ class Database:
             self._local.connection = None
         if there is None:
             self._prepare()
+            there = _inode(self.path)
         self._local.connection = _opened(self.path)
         self._local.inode = _inode(self.path)
         made: sqlite3.Connection = self._local.connection
@@ -121,15 +143,59 @@ class Database:
                     return
             except sqlite3.DatabaseError as problem:
                 if _is_busy(problem):
-                    raise
+                    raise _busy(self.path) from problem
             self._make()
 
-    def _begin_anew(self) -> None:
-        self.close()
+    def _reopen_or_begin_anew(self, path: Path, problem: Exception) -> None:
+        if not _is_of_the_place(problem):  # else what was held open may only have been replaced by another process
+            self._begin_anew(path)
+
+    def _begin_anew_or_elsewhere(self, path: Path, problem: Exception) -> None:
+        if _is_of_the_place(problem):
+            self._begin_elsewhere(path, problem)
+        else:
+            self._begin_anew(path)
+
+    def _begin_anew(self, path: Path) -> None:
         with self._building:
-            self._make()
+            if self.path == path:
+                self._make()
+
+    def _begin_elsewhere(self, path: Path, problem: Exception) -> None:
+        with self._building:
+            if self.path == path:  # else another thread was quicker
+                self._move(problem)
+                self._make_here()
 
     def _make(self) -> None:
+        try:
+            self._make_here()
+        except (OSError, sqlite3.DatabaseError) as problem:
+            if _is_busy(problem):
+                raise _busy(self.path) from problem
+            self._move(problem)
+            self._make_here()
+
+    def _move(self, problem: Exception) -> None:
+        told = (problem.strerror if isinstance(problem, OSError) else None) or problem
+        self.problem = (
+            f"{self.path.name} cannot be kept in {self.path.parent} ({told}); it is kept in a temporary folder until "
+            "the server is started again. Notes and pins are not in it"
+        )
+        self.path = self._private_place()
+
+    def _private_place(self) -> Path:
+        try:
+            folder = tempfile.mkdtemp(prefix="visual-search-catalogue-")
+        except OSError as problem:
+            raise InputError(
+                f"{tempfile.gettempdir()}: no temporary folder can be made ({problem.strerror}); make room, or set "
+                "TMPDIR to another place"
+            ) from problem
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder) / DATABASE_NAME
+
+    def _make_here(self) -> None:
         for ending in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
         self.rebuilt += 1
@@ -159,7 +225,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _is_whole(path: Path) -> bool:
-    if not path.exists():
+    if _inode(path) is None:
         return False
     connection = _opened(path)
     try:
@@ -182,9 +248,21 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _is_busy(problem: sqlite3.DatabaseError) -> bool:
-    name = getattr(problem, "sqlite_errorname", "")
-    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+def _is_busy(problem: Exception) -> bool:
+    return _named(problem, "SQLITE_BUSY", "SQLITE_LOCKED")
+
+
+def _busy(path: Path) -> InputError:
+    return InputError(f"{path.name}: another process keeps it to itself; try again")
+
+
+def _is_of_the_place(problem: Exception) -> bool:
+    """Whether the disk or the folder is at fault, not what is in the file."""
+    return _named(problem, "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_PERM")
+
+
+def _named(problem: Exception, *names: str) -> bool:
+    return getattr(problem, "sqlite_errorname", "").startswith(names)
 
 
 def _inode(path: Path) -> tuple[int, int] | None:

@@ -48,6 +48,15 @@ class Kept:
         )
         return None if row is None else json.loads(zlib.decompress(row[0]))
 
+    def __contains__(self, made_from: Any) -> bool:
+        """Whether a value is kept."""
+        found = self._database.reading(
+            lambda connection: connection.execute(
+                "SELECT 1 FROM kept WHERE kind = ? AND name = ?", (self._kind, fingerprint_json(made_from))
+            ).fetchone()
+        )
+        return found is not None
+
     def put(self, made_from: Any, value: Any) -> None:
         """Keep a JSON value; where there are too many, the oldest go."""
         text = zlib.compress(json.dumps(value, allow_nan=False).encode(), 1)

@@ -15,10 +15,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import IO, Any
 
 from visual_search.errors import FileFormatError, InputError
@@ -92,7 +93,10 @@ class Notes:
     damaged: int = 0
 
     def take(self, record: Any) -> None:
-        """Follow one record; of a kind that is not known it is passed over."""
+        """Follow one record; of a kind that is not known it is passed over, and one that is none of ours is counted."""
+        if not _is_sound(record):
+            self.damaged += 1
+            return
         kind, file = record.get("kind"), record.get("file")
         if kind == "note":
             self.notes[file] = Note(str(record["text"]), int(record["version"]), str(record.get("time", "")))
@@ -131,12 +135,18 @@ class NotesFile:
         Raises
         ------
         FileFormatError
-            The file is of another kind or a newer version.
+            The file is of another kind or a newer version, or cannot be read.
         """
         try:
+            self._check_regular()
             data = self.path.read_bytes()
         except FileNotFoundError:
             return Notes()
+        except OSError as problem:
+            raise FileFormatError(
+                f"{self.path}: notes and pins cannot be read ({problem.strerror}); give the file to the user who runs "
+                "this, or move it away"
+            ) from problem
         return _read(data, self.path)
 
     def write(self, file: str, text: str, *, version: int) -> Note:
@@ -185,35 +195,46 @@ class NotesFile:
 
     @contextmanager
     def _alone(self) -> Iterator[tuple[IO[bytes], Notes]]:
-        stream = self._opened()
         try:
-            data = stream.read()
-            whole = data[: data.rfind(b"\n") + 1]
-            notes = _read(whole, self.path)
-            stream.truncate(len(whole))
-            stream.seek(len(whole))
-            if not whole:
-                _append(stream, {"format": _FORMAT, "version": _VERSION})
-                fsync_folder(self.path.parent)
-            yield stream, notes
-        finally:
-            stream.close()
+            with closing(self._opened()) as stream:
+                data = stream.read()
+                whole = data[: data.rfind(b"\n") + 1]
+                notes = _read(whole, self.path)
+                stream.truncate(len(whole))
+                stream.seek(len(whole))
+                if not whole:
+                    _append(stream, {"format": _FORMAT, "version": _VERSION})
+                    fsync_folder(self.path.parent)
+                yield stream, notes
+        except OSError as problem:
+            raise InputError(
+                f"{self.path.parent}: notes and pins cannot be written here ({problem.strerror}); make room on the "
+                "disk, or give the folder to the user who runs this"
+            ) from problem
 
     def _opened(self) -> IO[bytes]:
         """Wait for whoever else is writing."""
+        if self.path.is_symlink():
+            raise InputError(
+                f"{self.path}: a link, through which nothing is written; put the file itself in its place"
+            )
         until = time.monotonic() + _PATIENCE
         while True:
             try:
+                with suppress(FileNotFoundError):
+                    self._check_regular()
                 return open_alone(self.path)
+            except FileFormatError:
+                raise
             except InputError:
-                if self.path.is_symlink() or time.monotonic() > until:
+                if time.monotonic() > until:
                     raise
                 time.sleep(0.01)
-            except OSError as problem:
-                raise InputError(
-                    f"{self.path.parent}: notes and pins cannot be written here ({problem.strerror}); give the folder "
-                    "to the user who runs this"
-                ) from problem
+
+    def _check_regular(self) -> None:
+        """Refuse a folder, and a pipe or device, which would be waited for."""
+        if not S_ISREG(self.path.stat().st_mode):
+            raise FileFormatError(f"{self.path}: a folder, pipe or device where notes belong; move it away")
 
 
 def _append(stream: IO[bytes], record: Any) -> None:
@@ -236,6 +257,21 @@ def _read(data: bytes, path: Path) -> Notes:
     if lines and notes.damaged == len(lines):
         raise FileFormatError(f"{path}: holds no notes, or all of them are damaged; move it away to begin anew")
     return notes
+
+
+def _is_sound(record: Any) -> bool:
+    """Whether a record has what its kind needs; a checksum that holds does not say so."""
+    kind, file = record.get("kind"), record.get("file")
+    if kind not in ("note", "pin"):
+        return True
+    try:
+        os.fsencode(file)
+    except (TypeError, ValueError):
+        return False
+    if kind == "pin":
+        return isinstance(record.get("pinned"), bool)
+    version = record.get("version")
+    return isinstance(record.get("text"), str) and type(version) is int and 0 < version < 1 << 63
 
 
 def _check(header: Any, path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.formats.ranking_rows import RankingRows
 from visual_search.formats.results import StoredResult
 from visual_search.ids import Id
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["OpenedResult", "Order"]
 
@@ -34,11 +37,20 @@ class OpenedResult:
     entry : Entry
     stored : StoredResult
         As the catalogue gives it: without rows per query where a file beside it has them.
+    ranking_of : callable
+        Gives the rows of its ranking; where known, without looking for each query's anew.
     """
 
-    def __init__(self, entry: Entry, stored: StoredResult) -> None:
+    def __init__(
+        self,
+        entry: Entry,
+        stored: StoredResult,
+        *,
+        ranking_of: Callable[[StoredResult], RankingRows] = StoredResult.ranking_rows,
+    ) -> None:
         self.entry = entry
         self.stored = stored
+        self._ranking_of = ranking_of
         self._columns: dict[str, FloatArray] = {}
         self._lock = Lock()
 
@@ -56,10 +68,16 @@ class OpenedResult:
         FileFormatError
             The file of queries is gone, damaged, or of another run.
         """
-        if self.stored.has_queries:
-            found: list[Id] = self.stored.queries(columns=["query"]).column("query").to_pylist()
+        if self._told is not None:
+            found: list[Id] = self._told.column("query").to_pylist()
             return found
         return [one["query_id"] for one in self.record["per_query_results"]]
+
+    @cached_property
+    def _told(self) -> pa.Table | None:
+        """Id, group and number of right answers of each query; None where no file beside the result has them."""
+        columns = ["query", "group", "num_relevant"]
+        return self.stored.queries(columns=columns) if self.stored.has_queries else None
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -87,11 +105,7 @@ class OpenedResult:
         """Canonical text of each measure to its name in the file."""
         if not self.stored.has_queries:
             return {name: name for name in self._guide_columns}
-        import pyarrow.parquet as pq
-
-        self.stored.queries(columns=["query"])  # checks the file
-        names = pq.read_schema(self.stored.path.parent / self.record["files"]["queries"]).names
-        return {canonical(name): name for name in names if name not in _FIXED}
+        return {canonical(name): name for name in self.stored.query_columns() if name not in _FIXED}
 
     @property
     def measure_names(self) -> Sequence[str]:
@@ -126,14 +140,13 @@ class OpenedResult:
     def _guide_columns(self) -> dict[str, FloatArray]:
         return GuideMeasures.of(self.record["k_values"]).columns(self.record["per_query_results"])
 
-    @cached_property
-    def facts(self) -> dict[str, list[Any]]:
-        """``group`` and ``num_relevant`` of each query; None where not told."""
-        if self.stored.has_queries:
-            table = self.stored.queries(columns=["group", "num_relevant"])
-            return {name: table.column(name).to_pylist() for name in ("group", "num_relevant")}
-        rows = self.record["per_query_results"]
-        return {name: [row.get(name) for row in rows] for name in ("group", "num_relevant")}
+    def facts(self, row: int) -> dict[str, Any]:
+        """``group`` and ``num_relevant`` of the query in a row; None where not told."""
+        names = ("group", "num_relevant")
+        if self._told is not None:
+            return {name: self._told.column(name)[row].as_py() for name in names}
+        one = self.record["per_query_results"][row]
+        return {name: one.get(name) for name in names}
 
     @cached_property
     def leading_measure(self) -> str:
@@ -150,7 +163,7 @@ class OpenedResult:
 
     @cached_property
     def _ranking(self) -> RankingRows:
-        return self.stored.ranking_rows()
+        return self._ranking_of(self.stored)
 
     def list_of(self, query: str) -> list[dict[str, Any]]:
         """What was returned for one query, as rows of the ranking file by position.

@@ -111,8 +111,8 @@ class Shelf:
         return {file: note for one in self._catalogues for file, note in one.lone_notes().items()}
 
     def problems(self) -> list[str]:
-        """What is wrong with files of notes."""
-        return [problem for one in self._catalogues if (problem := one.notes_problem())]
+        """What is wrong with folders, with catalogues that cannot be kept there, and with files of notes."""
+        return [problem for one in self._catalogues for problem in one.problems()]
 
     def _holding(self, key: str) -> tuple[Catalogue, Entry]:
         for one in self._catalogues:

@@ -15,9 +15,12 @@ from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.result import MeasureResult, Result
 from visual_search.ids import Id, Ids
 
-__all__ = ["Attribute", "Slices", "attribute_values", "group_codes", "slices"]
+__all__ = ["MEAN_OF_SLICES", "Attribute", "Slices", "attribute_values", "group_codes", "slices"]
 
 Attribute: TypeAlias = "Mapping[Any, Hashable] | Sequence[Hashable] | npt.NDArray[np.generic]"
+
+#: What the mean over slices is called where it stands among them.
+MEAN_OF_SLICES = "(mean of slices)"
 
 
 class Slices(Mapping[Hashable, Result]):

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
+from visual_search.formats.query_runs import QueryRuns
 from visual_search.formats.result_tables import check_columns, read_table
 from visual_search.ids import Id
 
@@ -21,7 +21,7 @@ __all__ = ["RankingRows"]
 class RankingRows:
     """Where each query's rows are in a ranking file.
 
-    Made of the column of queries alone. Rows of one query stand together in every file that
+    Told by the column of queries alone. Rows of one query stand together in every file that
     :func:`visual_search.formats.results.write_result` made of lists; where they do not, the query is looked for
     in the whole file.
 
@@ -29,14 +29,16 @@ class RankingRows:
     ----------
     path : Path
         A ranking file whose checksum was compared; see :meth:`visual_search.formats.results.StoredResult.ranking_rows`.
+    runs : QueryRuns, optional
+        Those of this very file where they are known; else the column is read, which is most of the work.
 
     Raises
     ------
     FileFormatError
-        Damaged, or not Parquet.
+        Damaged, or not Parquet; or the runs are of another file.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, runs: QueryRuns | None = None) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -46,15 +48,19 @@ class RankingRows:
                 self._metadata = opened.metadata
                 self._columns = [name for name in opened.schema_arrow.names if name != "query"]
                 check_columns(opened.metadata.schema.to_arrow_schema(), "ranking", path.name)
-                column = opened.read(columns=["query"]).column("query")
+                #: Where each query's rows are.
+                self.runs = runs or QueryRuns.of_column(opened.read(columns=["query"]).column("query"))
         except (pa.ArrowException, OSError) as problem:
             raise _damaged(path, problem) from problem
+        if self.runs.rows != self._metadata.num_rows:
+            raise FileFormatError(
+                f"{path.name}: has {self._metadata.num_rows:,} rows; the runs given have {self.runs.rows:,}"
+            )
         lengths = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
         self._ends = np.cumsum(lengths, dtype=np.int64)
-        self._places, self._starts = _runs(column)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.runs)
 
     def rows(self, query: Id) -> pa.Table:
         """The rows of one query in the file's order, without the column of queries; none where it has none.
@@ -64,10 +70,10 @@ class RankingRows:
         FileFormatError
             The file was damaged or taken away.
         """
-        place = self._places.get(query)
-        if place is None or place < 0:
+        run = self.runs.of(query)
+        if run is None:
             return read_table(self._path, "ranking", queries=[query]).drop_columns(["query"])
-        return self._slice(int(self._starts[place]), int(self._starts[place + 1]))
+        return self._slice(*run)
 
     def _slice(self, first: int, stop: int) -> Any:
         import pyarrow as pa
@@ -82,31 +88,6 @@ class RankingRows:
                 return rows.slice(first - skipped, stop - first)
         except (pa.ArrowException, OSError) as problem:
             raise _damaged(self._path, problem) from problem
-
-
-def _runs(column: Any) -> tuple[dict[Id, int], npt.NDArray[np.int64]]:
-    """For each query the number of its run of rows, -1 where it has several; and where each run starts."""
-    places: dict[Id, int] = {}
-    starts: list[npt.NDArray[np.int64]] = []
-    last: Id | None = None
-    before = number = 0
-    for chunk in column.chunks:
-        # Each chunk has a dictionary of its own where the file has one; whole numbers have none.
-        encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
-        codes = encoded.indices.to_numpy(zero_copy_only=False)
-        if not len(codes):
-            continue
-        names = encoded.dictionary.to_pylist()
-        changes = np.concatenate([[0], np.flatnonzero(codes[1:] != codes[:-1]) + 1])
-        owners: list[Id] = [names[code] for code in codes[changes].tolist()]
-        goes_on = owners[0] == last
-        for owner in owners[1:] if goes_on else owners:
-            places[owner] = -1 if owner in places else number
-            number += 1
-        starts.append((changes[1:] if goes_on else changes).astype(np.int64) + before)
-        last = owners[-1]
-        before += len(codes)
-    return places, np.concatenate([*starts, [before]]).astype(np.int64)
 
 
 def _damaged(path: Path, problem: Exception) -> FileFormatError:

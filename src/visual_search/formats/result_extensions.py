@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from visual_search.errors import Problems
-from visual_search.formats.json_shapes import ANY, COUNT, ID, NUMBER, TEXT, Each, There, check_shape, needing
+from visual_search.formats.json_shapes import ANY, COUNT, ID, NUMBER, TEXT, Each, There, check_shape, needing, whole
 
 __all__ = ["INTERVAL", "PROOF", "check_extensions"]
 
@@ -39,7 +39,7 @@ _MEASURE = {
 _AUDIT = {
     "warnings": There([TEXT]),
     "truth_sizes": needing(*("min", "max", "median"), min=There(NUMBER), max=There(NUMBER), median=There(NUMBER)),
-    "categories": Each(COUNT),
+    "categories": Each(There(COUNT)),
     "trivial_queries": [ID],
     "absent_items": Each([ID]),
 }
@@ -49,6 +49,16 @@ _LEDGER = {
     "left_out_files": [{"id": TEXT, "reason": TEXT}],
 }
 PROOF = {"allowed": [TEXT], "failed": [TEXT], "claims": [{"name": TEXT, "status": TEXT, "words": TEXT}]}
+_SLICE = whole(
+    *("slice", "measure", "mean"),
+    slice=There(TEXT),
+    measure=There(TEXT),
+    mean=NUMBER,
+    low=NUMBER,
+    high=NUMBER,
+    counted=COUNT,
+    undefined=COUNT,
+)
 _SHAPES: dict[str, Any] = {
     "preset": TEXT,
     "ties": TEXT,
@@ -65,6 +75,8 @@ _SHAPES: dict[str, Any] = {
     "ledger": _LEDGER,
     "fingerprints": Each(TEXT),
     "longest_list": COUNT,
+    "sliced_by": TEXT,
+    "slices": [There(_SLICE)],
     "versions": Each(ANY),
     "machine": Each(ANY),
     "seeds": Each(ANY),

@@ -28,10 +28,17 @@ from visual_search.formats.companions import LONGEST_NAME, remove_companions, wr
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.image_places import checked_places, read_places, write_places
 from visual_search.formats.plain_json import check_regular, read_plain_json
+from visual_search.formats.query_runs import QueryRuns
 from visual_search.formats.ranking_heads import RankingHeads, read_heads
 from visual_search.formats.ranking_rows import RankingRows
 from visual_search.formats.result_record import checked_record, is_plain_name, plain_record, record_text
-from visual_search.formats.result_tables import queries_table, ranking_table, read_table, write_table
+from visual_search.formats.result_tables import (
+    queries_table,
+    ranking_table,
+    read_columns,
+    read_table,
+    write_table,
+)
 from visual_search.ids import Id
 
 if TYPE_CHECKING:
@@ -102,6 +109,18 @@ class StoredResult:
         """
         return read_table(self._checked("ranking"), "ranking", queries=queries)
 
+    def first_ranks(self, depth: int, columns: Sequence[str]) -> pa.Table:
+        """Some columns of the rows of ranks 1 to ``depth``, in the file's order; what is ignored has no rank.
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        """
+        import pyarrow.compute as pc
+
+        return read_table(self._checked("ranking"), "ranking", rows=pc.field("rank") <= depth, columns=columns)
+
     def heads(self, shown: int) -> RankingHeads:
         """The first ``shown`` items of every list, and the first relevant one behind them.
 
@@ -112,15 +131,28 @@ class StoredResult:
         """
         return read_heads(self._checked("ranking"), shown)
 
-    def ranking_rows(self) -> RankingRows:
+    def ranking_rows(self, runs: QueryRuns | None = None) -> RankingRows:
         """The same rows for one query at a time, without reading the rest of the file.
+
+        Parameters
+        ----------
+        runs : QueryRuns, optional
+            Where each query's rows are, where that is known of a file of this checksum.
 
         Raises
         ------
         FileFormatError
             As for :meth:`ranking`.
         """
-        return RankingRows(self._checked("ranking"))
+        return RankingRows(self._checked("ranking"), runs)
+
+    def checksum_of(self, name: str) -> str | None:
+        """The checksum that the record gives of its ``ranking``, ``queries`` or ``items`` file; None without one.
+
+        Whatever is read of the file is read only where the file has it.
+        """
+        told: str | None = (self.record.get("file_checksums") or {}).get(name) if name in self._files else None
+        return told
 
     @property
     def has_queries(self) -> bool:
@@ -143,6 +175,16 @@ class StoredResult:
             A column that is not there.
         """
         return read_table(self._checked("queries"), "queries", columns=columns)
+
+    def query_columns(self) -> list[str]:
+        """Names of the columns of :meth:`queries`, in the file's order.
+
+        Raises
+        ------
+        FileFormatError
+            As for :meth:`ranking`.
+        """
+        return read_columns(self._checked("queries"), "queries")
 
     def item_location(self, item: Id) -> ImageLocation | None:
         """Where a gallery item's image is, or None when the result does not say; the file may have gone since."""
@@ -169,6 +211,18 @@ class StoredResult:
                 f"{self.path.name}: the record names no {name} file; evaluate again with an output path to have one"
             )
         return self.path.parent / self._files[name]
+
+    def companion_marks(self) -> dict[str, list[int] | None]:
+        """Size in bytes and time of the last change of each companion, in ns; None for one that is gone."""
+        marks: dict[str, list[int] | None] = {}
+        for name in self._files:
+            try:
+                told = self._companion(name).stat()
+            except OSError:
+                marks[name] = None
+            else:
+                marks[name] = [told.st_size, told.st_mtime_ns]
+        return marks
 
     def _checked(self, name: str) -> Path:
         companion = self._companion(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from stat import S_ISREG
 from typing import Protocol
 
 from visual_search.errors import FileFormatError, UndecodableImageError
@@ -46,7 +47,11 @@ class LocatedImages:
 
     def source(self, place: ImagePlace) -> ImageSource | None:
         """What can be read at a place; None where there is no such file or member now."""
-        if not place.path.is_file():
+        try:
+            is_file = S_ISREG(place.path.stat().st_mode)
+        except (OSError, ValueError):  # gone, out of reach, or nothing that could be the name of a file
+            return None
+        if not is_file:
             return None
         if place.member is None:
             return ImageSource(place.path.name, place.path)

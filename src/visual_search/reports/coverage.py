@@ -85,12 +85,11 @@ def _looked_at(system: System, depth: int) -> tuple[float | None, int | None]:
     if not system.result.has_ranking:
         return None, None
     try:
-        table = system.result.heads(depth + 1).table
+        table = system.result.first_ranks(depth + 1, ["query", "rank", "score", "state"])
     except FileFormatError:  # told where the queries are shown
         return None, None
     import pyarrow.compute as pc
 
-    table = table.filter(pc.field("rank") <= depth + 1)
     rank = table.column("rank").to_numpy()
     if not len(rank):
         return None, 0

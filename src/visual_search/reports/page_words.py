@@ -43,6 +43,13 @@ def _who_answered(groups: Sequence[ProtocolGroup]) -> str:
 def _who_chose(groups: Sequence[ProtocolGroup]) -> str:
     truths = [system.record.get("truth") or {} for group in groups for system in group.systems]
     pseudo = [truth for truth in truths if truth.get("kind") == "pseudo"]
+    judged = [truth.get("kind") == "judged" for truth in truths]
+    if not pseudo and any(judged):
+        who = "The right answers are" if all(judged) else "Some right answers are known beforehand, the others are"
+        return (
+            f"{who} those that were judged, which may be few of what was found. The numbers below say how often, how "
+            "early and how completely the right ones came, and how much of the results was judged."
+        )
     if not pseudo:
         return (
             "The right answers are known beforehand, so each result is right or wrong; the numbers below say how "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from visual_search.reports.systems import Measured, System
+from visual_search.reports.wording import begun
 
 __all__ = ["ProtocolGroup", "group_by_protocol"]
 
@@ -32,8 +33,9 @@ class ProtocolGroup:
 
     @property
     def heading(self) -> str:
-        """What heads its part of the page."""
-        return self.name or "Results"
+        """What heads its part of the page: a protocol begins with a capital, a dataset is written as it is named."""
+        protocol = self.systems[0].record.get("protocol") if self.systems else None
+        return begun(self.name) if (protocol or {}).get("name") else self.name or "Results"
 
     @property
     def under(self) -> str:

@@ -24,7 +24,9 @@ from visual_search.reports.coverage import Coverage, coverage_of
 from visual_search.reports.pictures import Album
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.provenance import facts_of
+from visual_search.reports.slice_grids import SliceGrid, slice_grids
 from visual_search.reports.slice_tables import SliceTable, slice_tables
+from visual_search.reports.stored_slices import stored_slice_tables
 from visual_search.reports.systems import QueryValues, System
 
 __all__ = ["ChangedQueries", "ProtocolPart", "ShownQueries", "choose_cases", "protocol_part", "series_roles"]
@@ -90,6 +92,16 @@ class ProtocolPart:
         return facts_of(self.group)
 
     @property
+    def has_unjudged(self) -> bool:
+        """Whether results that nobody judged are among those looked at."""
+        return any(one.judged is not None and one.judged < 1 for one in self.coverage)
+
+    @property
+    def slice_grids(self) -> list[SliceGrid]:
+        """The slices of a lone system, its measures side by side."""
+        return slice_grids(self.slices)
+
+    @property
     def question(self) -> str:
         """What the first measure answers."""
         first = self.group.first(self.group.headline_names[0])
@@ -129,7 +141,7 @@ def protocol_part(
     panels = [*curve_panels(group, roles, anchor), *spread_panel(group, roles, anchor)]
     shown = {system.label: ShownQueries() for system in group.systems}
     part = ProtocolPart(anchor, group, roles, panels, own, shown)
-    part.coverage, part.slices = coverage_of(group), slice_tables(group)
+    part.coverage, part.slices = coverage_of(group), [*slice_tables(group), *stored_slice_tables(group)]
     if own:
         part.changes = change_panel([(pair, roles[pair[1].label]) for pair in _pairs(group)], group, anchor)
     return part

@@ -42,7 +42,7 @@ def remarks_of(groups: Sequence[ProtocolGroup], warnings: Sequence[str] = ()) ->
                 remark.systems.append(f"{system.label}{group.under}")
     total = sum(len(group.systems) for group in groups)
     for remark in found.values():
-        if len(remark.systems) == total > 1:
+        if len(remark.systems) == total:
             remark.systems = []
     for text in warnings:
         found.setdefault(("warning", text), Remark("warning", text))

@@ -89,6 +89,7 @@ def page_environment(loader: BaseLoader) -> Environment:
         "counted": wording.counted,
         "short_id": wording.short_id,
         "listed": wording.listed,
+        "begun": wording.begun,
         "breakable": breakable,
         "named": _named,
     }

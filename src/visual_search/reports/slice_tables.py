@@ -17,12 +17,20 @@ from visual_search.evaluation.statistics.interval import Interval
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.systems import System
 
-__all__ = ["SliceCell", "SliceRow", "SliceTable", "slice_tables"]
+__all__ = ["MOST_PARTS", "Ends", "SliceCell", "SliceRow", "SliceTable", "slice_tables"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-_MOST = 30  # parts shown; more are counted
+MOST_PARTS = 30  # shown; more are counted
 _FAMILIES = ("HitRate", "AP")
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """An interval of which nothing but the ends is known."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +38,17 @@ class SliceCell:
     """The mean of a system over one part; None where no query of it has a value."""
 
     mean: float | None
-    interval: Interval | None = None
+    interval: Interval | Ends | None = None
     counted: int = 0
     undefined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """One part of the queries."""
+    """One part of the queries; ``queries`` is None in the row of the mean over all parts."""
 
     name: str
-    queries: int
+    queries: int | None
     cells: tuple[SliceCell | None, ...]
 
 
@@ -95,8 +103,10 @@ def slice_tables(group: ProtocolGroup) -> list[SliceTable]:
             continue
         for measure in _measures(group):
             systems = tuple(system for system, _ in read)
-            rows = tuple(_row(name, [columns for _, columns in read], attribute, measure) for name in names[:_MOST])
-            tables.append(SliceTable(attribute, measure, systems, rows, max(len(names) - _MOST, 0)))
+            rows = tuple(
+                _row(name, [columns for _, columns in read], attribute, measure) for name in names[:MOST_PARTS]
+            )
+            tables.append(SliceTable(attribute, measure, systems, rows, max(len(names) - MOST_PARTS, 0)))
     return tables
 
 

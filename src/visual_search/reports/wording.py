@@ -12,6 +12,7 @@ from math import isfinite
 from visual_search.evaluation.text_table import p_text
 
 __all__ = [
+    "begun",
     "counted",
     "listed",
     "markdown",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 UNDEFINED = "–"
+_WORD = re.compile(r"[a-z][a-z-]+(?=[\s,;]|$)")
 _SPACES = re.compile(r"[\t\n\r]+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -148,6 +150,17 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     ('1 query', '400 queries')
     """
     return f"{counted(number)} {one if number == 1 else many or one + 's'}"
+
+
+def begun(text: str) -> str:
+    """A text as a sentence begins: with a capital, unless its first word is a sign such as k, or a file's name.
+
+    Examples
+    --------
+    >>> begun("only 32 queries"), begun("leave-one-out"), begun("k = 100 exceeds the list"), begun("run.json: empty")
+    ('Only 32 queries', 'Leave-one-out', 'k = 100 exceeds the list', 'run.json: empty')
+    """
+    return text[:1].upper() + text[1:] if _WORD.match(text) else text
 
 
 def printable(text: str) -> str:

@@ -80,7 +80,7 @@ def pareto_front(sweep: Sweep, measure: str | None = None, cost: str = "latency_
     Raises
     ------
     InputError
-        The cost was not measured for some points, or a measure is undefined for all queries.
+        There is no point, the cost was not measured for some, or a measure is undefined for all queries.
 
     Convention
     ----------
@@ -116,6 +116,8 @@ def pareto_front(sweep: Sweep, measure: str | None = None, cost: str = "latency_
 
 
 def _check(points: Sequence[SweepPoint], measure: str, cost: str) -> None:
+    if not points:
+        raise InputError("sweep: no point is finished; run it on")
     without = [point.label for point in points if point.of(cost) is None]
     if without:
         raise InputError(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from visual_search.errors import FileFormatError, UnknownNameError
 from visual_search.tuning.load import LoadedLatency
+from visual_search.tuning.sweep_shapes import check_point
 
 __all__ = ["COSTS", "SweepPoint"]
 
@@ -148,15 +149,16 @@ class SweepPoint:
         Raises
         ------
         FileFormatError
-            Something else.
+            Something else; every value of another type than it should have.
         """
+        check_point(record)
         try:
             values = {
                 name: np.array([np.nan if value is None else value for value in listed], dtype=np.float64)
                 for name, listed in record["values"].items()
             }
             return cls(**{**record, "values": values})
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise FileFormatError(f"not a point of a sweep: {error}") from error
 
 

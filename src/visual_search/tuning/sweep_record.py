@@ -14,6 +14,7 @@ from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.formats.json_lines import read_json_lines
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
+from visual_search.tuning.sweep_shapes import check_header, check_lengths
 
 __all__ = ["FORMAT", "Sweep", "cost_in_words", "is_header"]
 
@@ -46,13 +47,16 @@ class Sweep:
         Raises
         ------
         FileFormatError
-            Not a sweep's file.
+            Not a sweep's file, or with values of the wrong type.
         """
         records, beyond = read_json_lines(path)
         if not is_header(records[0]):
             raise FileFormatError(f"{path}: its first line is not that of a sweep ({FORMAT})")
         try:
+            check_header(records[0])
             points = [SweepPoint.from_json(record) for record in records[1:]]
+            for record in records[1:]:
+                check_lengths(record, records[0]["data"]["measures"], len(records[0]["query_ids"]))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from error
         cut = (

@@ -42,9 +42,15 @@ def create_app(settings: ExplorerSettings) -> FastAPI:
     app = FastAPI(title="Visual Search", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     admission = Admission(settings)
     app.state.explorer = explorer = Explorer(settings)
-    app.state.get_ready = explorer.get_ready
     app.state.admission = admission
     pages = all_pages()
+
+    def get_ready() -> None:
+        explorer.get_ready()
+        for page in pages:
+            page.get_ready(explorer)
+
+    app.state.get_ready = get_ready
     app.state.navigation = [
         (page.navigation, page.path) for page in pages if page.navigation and page.offered(explorer)
     ]

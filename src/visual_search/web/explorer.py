@@ -53,7 +53,7 @@ class Explorer:
         )
         self.thumbnails = KeptThumbnails(settings.thumbnail_bytes)
         self.results = ExploredResults(settings.results, image_folders=settings.images)
-        self.results.preparations.append(partial(result_panels, self.results))
+        self.results.preparations.append(partial(result_panels, self.results, beside=True))
         self.pictures = ResultPictures(self.results, self.thumbnails, self.indexes)
 
     def told(self) -> list[str]:
@@ -72,6 +72,11 @@ class Explorer:
         import pyarrow.parquet  # noqa: F401
 
         self.results.refreshed()
+        self.results.prepare()
+
+    def close(self) -> None:
+        """Leave undone whatever waits behind the pages."""
+        self.results.close()
 
 
 def _explorer_of(request: Request) -> Explorer:

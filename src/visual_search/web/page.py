@@ -20,6 +20,10 @@ def _always(_: Explorer) -> bool:
     return True
 
 
+def _nothing(_: Explorer) -> None:
+    """All is ready."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """What is shown under one address.
@@ -45,6 +49,8 @@ class Page:
         offered is the one that opens.
     actions : APIRouter or None
         What else belongs to it: forms that it posts, pictures that it shows.
+    get_ready : callable
+        Does, before anybody asks, what takes its first visitor long; called once, behind the pages.
     uploads : tuple of str
         Addresses of actions that take a picture: their bodies may be as long as ``max_upload_bytes``.
     """
@@ -57,6 +63,7 @@ class Page:
     order: int = 100
     offered: Callable[[Explorer], bool] = _always
     actions: APIRouter | None = None
+    get_ready: Callable[[Explorer], object] = _nothing
     uploads: tuple[str, ...] = ()
 
     def title_of(self, data: Mapping[str, Any]) -> str:

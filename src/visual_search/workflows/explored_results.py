@@ -7,8 +7,8 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from queue import Queue
 from typing import Any
 
 from visual_search.catalogue.entry import Entry
@@ -16,14 +16,18 @@ from visual_search.catalogue.kept import Kept
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.catalogue.shelf import Shelf
 from visual_search.errors import InputError, VisualSearchError
+from visual_search.workflows.kept_runs import KeptRuns
+from visual_search.workflows.side_process import SideProcess, SideProcessError
+from visual_search.workflows.waiting_work import WaitingWork
 
 __all__ = ["ExploredResults"]
 
 _OPENED = 24  # results held open
 #: What is kept on disk, and how many of each; the number in a name rises where it is made in another way.
-_KEPT = {"comparison 1": 2000, "figures 1": 2000}
+_KEPT = {"comparison 1": 2000, "figures 1": 2000, "parts 1": 2000, "query runs 1": 2000}
 _LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
+_MOST_WAITING = 64  # computations; a page that is still looked at asks again for what was dropped
 _LOG = logging.getLogger(__name__)
 
 
@@ -54,33 +58,63 @@ class ExploredResults:
         )
         self._opened: OrderedDict[tuple[str, str], OpenedResult] = OrderedDict()
         self._lock = threading.Lock()
-        self._worker: threading.Thread | None = None
-        self._work: Queue[tuple[str, Callable[[], object]]] = Queue()
-        self._waiting: set[str] = set()
+        self._closed = False
+        #: Computes what takes long without keeping the pages waiting.
+        self.beside = SideProcess()
+        self._asked_for = WaitingWork(most=_MOST_WAITING, at_rest=self.beside.rest)
+        self._reading = WaitingWork(most=1)
+        self._preparing = WaitingWork(most=1, at_rest=self.beside.rest)
+        self._runs = KeptRuns(self._kept["query runs 1"], self.beside, self._asked_for) if self._kept else None
         self._prepared: set[tuple[str, str]] = set()
-        self.preparations: list[Callable[[str], object]] = []
+        #: What is done for each new result before somebody looks at it.
+        self.preparations: list[Callable[[OpenedResult], object]] = (
+            [] if self._runs is None else [self._runs.prepare]
+        )
 
     def refreshed(self) -> int:
         """Follow the folders for a moment; the number of files still to be read, which is gone on with at once."""
         found = self.shelf.refresh(seconds=_PATIENCE, at_most_every=_LOOK_EVERY)
         if found.waiting:
-            self.later("refresh", self.shelf.refresh)
-        if found.waiting or found.read:
-            self.later("prepare", self._prepare)
+            self._reading.add("read", self._read)
+        elif found.read:
+            self.prepare()
         return found.waiting
 
+    def _read(self) -> None:
+        self.shelf.refresh()
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Do behind the pages what those of new results would do when first asked for."""
+        self._preparing.add("prepare", self._prepare)
+
     def _prepare(self) -> None:
-        """Do now what pages of new results would do when first asked for; the latest first."""
-        for entry in sorted(self.shelf.entries(), key=lambda entry: -entry.changed):
-            name = (entry.key, entry.fingerprint)
-            if entry.problem or name in self._prepared:
-                continue
-            self._prepared.add(name)
-            for prepare in self.preparations:
-                try:
-                    prepare(entry.key)
-                except VisualSearchError:
-                    continue  # told on the page
+        while new := [one for one in self.shelf.entries() if (one.key, one.fingerprint) not in self._prepared]:
+            for entry in sorted(new, key=lambda entry: -entry.changed):  # the latest is looked at first
+                if self._closed:
+                    return
+                self._prepared.add((entry.key, entry.fingerprint))
+                for prepare in self.preparations if entry.problem is None else ():
+                    try:
+                        prepare(self._new(entry.key))
+                    except (VisualSearchError, OSError):
+                        continue  # told on the page
+                    except SideProcessError:
+                        if not self._closed:
+                            _LOG.exception("%s was not prepared", entry.file)
+
+    def close(self) -> None:
+        """Leave undone what waits behind the pages."""
+        self._closed = True
+        for work in (self._asked_for, self._reading, self._preparing):
+            work.close()
+        self.beside.close()
+
+    def _new(self, key: str) -> OpenedResult:
+        made = self.shelf.result(key)
+        if self._runs is None:
+            return OpenedResult(made.entry, made.stored)
+        return OpenedResult(made.entry, made.stored, ranking_of=self._runs.ranking_of)
 
     def entries(self) -> list[Entry]:
         """Every result."""
@@ -105,8 +139,7 @@ class ExploredResults:
                 found = self._opened[name]
                 found.entry = entry  # notes and pins change without the file
                 return found
-        made = self.shelf.result(key)
-        opened = OpenedResult(made.entry, made.stored)
+        opened = self._new(key)
         with self._lock:
             self._opened[name] = opened
             while len(self._opened) > _OPENED:
@@ -116,11 +149,16 @@ class ExploredResults:
     @property
     def busy(self) -> int:
         """Pieces of work that wait behind the pages."""
-        with self._lock:
-            return len(self._waiting)
+        return sum(map(len, (self._asked_for, self._reading, self._preparing)))
 
     def kept_or_later(
-        self, made_from: Any, compute: Callable[[], Any], *, at_once: bool, kind: str = "comparison 1"
+        self,
+        made_from: Any,
+        compute: Callable[[], Any],
+        *,
+        at_once: bool,
+        kind: str = "comparison 1",
+        beside: Callable[[], Any] | None = None,
     ) -> Any:
         """A value that was computed before, or computed now; else None, and it is computed behind the page's back.
 
@@ -134,49 +172,45 @@ class ExploredResults:
             Compute it now.
         kind : str
             What it is.
+        beside : callable, optional
+            Gives the same without taking the pages' time, where it is not computed now; None where that is no longer
+            possible.
         """
         kept = self._kept[kind]
         if (found := kept.get(made_from)) is not None:
             return found
 
-        def made() -> Any:
+        def made(work: Callable[[], Any]) -> Any:
             try:
-                value = compute()
-            except (InputError, VisualSearchError) as problem:
+                value = work()
+            except VisualSearchError as problem:
                 value = {"refused": str(problem)}
-            kept.put(made_from, value)
+            if value is not None:
+                kept.put(made_from, value)
             return value
 
         if at_once:
-            return made()
-        self.later(repr(made_from), made)
+            return made(compute)
+        self.later(repr(made_from), partial(made, beside or compute))
         return None
 
     def later(self, name: str, work: Callable[[], object]) -> None:
-        """Have something done by the one worker, once, however often it is asked for while it waits."""
-        with self._lock:
-            if name in self._waiting:
-                return
-            self._waiting.add(name)
-            if self._worker is None or not self._worker.is_alive():
-                self._worker = threading.Thread(target=self._toil, name="results", daemon=True)
-                self._worker.start()
-        self._work.put((name, work))
+        """Have something done behind the pages, once, however often it is asked for while it waits.
 
-    def _toil(self) -> None:
-        while True:
-            name, work = self._work.get()
-            try:
-                work()
-            except Exception:  # noqa: BLE001 - the worker outlives whatever one piece of work dies of
-                _LOG.exception("work behind the pages failed")
-            finally:
-                with self._lock:
-                    self._waiting.discard(name)
+        What was asked for last is done first; where too much waits, what was asked for longest ago is dropped.
+        """
+        self._asked_for.add(name, work)
 
     def image_allowed(self, path: Path) -> bool:
         """Whether a picture of this file may be shown: links followed, it lies in an allowed folder."""
-        real = path.resolve()
+        try:
+            real = path.resolve()
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+        ):  # links in a circle, or nothing that could be the name of a file
+            return False
         return any(real.is_relative_to(folder) for folder in self.image_folders)
 
     def chosen(self, keys: Sequence[str], *, least: int, most: int = 8) -> list[OpenedResult]:

@@ -8,12 +8,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import UnknownNameError, VisualSearchError, first_few
+from visual_search.errors import FileFormatError, UnknownNameError, VisualSearchError, first_few
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.choose import choose
 from visual_search.tuning.pareto import Front, pareto_front
@@ -79,7 +80,7 @@ class ExploredSweep:
     Raises
     ------
     FileFormatError
-        Not a sweep's file.
+        Not a sweep's file, or one that cannot be read.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -91,14 +92,28 @@ class ExploredSweep:
         self.sweep()
 
     def sweep(self) -> Sweep:
-        """The finished points as they are now."""
-        status = self._path.stat()
-        stamp = (status.st_size, status.st_mtime_ns)
-        with self._reading:
-            if self._read is None or self._read[0] != stamp:
-                self._read = (stamp, Sweep.load(self._path))
-                self._made.clear()
-            return self._read[1]
+        """The finished points as they are now.
+
+        Raises
+        ------
+        FileFormatError
+            The file is gone, cannot be read, or is no longer that of a sweep.
+        """
+        try:
+            status = self._path.stat()
+            if not S_ISREG(status.st_mode):
+                raise FileFormatError(f"{self._path}: a folder, pipe or device where the file of a sweep should be")
+            stamp = (status.st_size, status.st_mtime_ns)
+            with self._reading:
+                if self._read is None or self._read[0] != stamp:
+                    self._read = (stamp, Sweep.load(self._path))
+                    self._made.clear()
+                return self._read[1]
+        except OSError as problem:
+            raise FileFormatError(
+                f"{self._path}: the file of this sweep cannot be read ({problem.strerror}); bring it back, or start "
+                "without it"
+            ) from problem
 
     def made(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """What was made of the points under a key, kept until they change: drawings and bounds take their time."""

@@ -56,4 +56,8 @@ class ItemFiles:
 
     def at(self, location: ImageLocation) -> PictureOfItem | None:
         """The picture of the item whose file is the one at a place; None where there is none."""
-        return self._held.get((os.path.realpath(location.path), location.member))
+        try:
+            real = os.path.realpath(location.path)
+        except ValueError:  # nothing that could be the name of a file
+            return None
+        return self._held.get((real, location.member))

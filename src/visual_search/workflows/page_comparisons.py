@@ -93,7 +93,7 @@ def compare_with_baseline(group: ProtocolGroup, baseline: str | None) -> tuple[l
     for system in group.systems:
         if system is against:
             continue
-        pair = f"{system.label} is not compared with {against.label} query by query"
+        pair = f"Query by query, {system.label} is not compared with {against.label}"
         obstacle = _obstacle(system, against)
         if obstacle is not None:
             warnings.append(f"{pair}: {obstacle}.")

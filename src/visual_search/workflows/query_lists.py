@@ -60,13 +60,13 @@ def values_of(opened: OpenedResult, row: int) -> QueryValues:
         found = float(opened.values(names[-1])[row]) if names else float("nan")
         return None if found != found else found  # noqa: PLR0124 - NaN is not itself
 
-    group = opened.facts["group"][row]
+    facts = opened.facts(row)
     return QueryValues(
         opened.query_ids[row],
         value("AP("),
         value("RR"),
-        opened.facts["num_relevant"][row],
-        None if group is None else str(group),
+        facts["num_relevant"],
+        None if facts["group"] is None else str(facts["group"]),
     )
 
 

@@ -10,10 +10,12 @@ from visual_search.catalogue.entry import Entry
 from visual_search.catalogue.opened import OpenedResult
 from visual_search.evaluation.comparison import compare
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.formats.results import StoredResult
 from visual_search.workflows.comparable_results import ComparableGroups
 from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.same_result import same_result
 
-__all__ = ["comparison_of", "difference_to"]
+__all__ = ["compared_files", "comparison_of", "difference_to"]
 
 #: Queries times results up to which a comparison is made while the page waits.
 AT_ONCE = 2_000
@@ -99,9 +101,13 @@ def _kept(
         "despite": despite,
         "resamples": RESAMPLES,
     }
-    keys = [one.key for one in entries]
-    compute = partial(_computed, explored, keys, names, measures, despite)
-    found: dict[str, Any] | None = explored.kept_or_later(made_from, compute, at_once=at_once)
+    chosen = (names, list(measures), despite)
+    found: dict[str, Any] | None = explored.kept_or_later(
+        made_from,
+        lambda: _compared([explored.opened(one.key).stored for one in entries], *chosen),
+        at_once=at_once,
+        beside=partial(_compared_beside, explored, [one.key for one in entries], *chosen),
+    )
     return found
 
 
@@ -114,16 +120,53 @@ def names_of(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _computed(
+def _compared_beside(
     explored: ExploredResults,
     keys: Sequence[str],
     names: Sequence[str],
     measures: Sequence[str],
     despite: str | None,
-) -> dict[str, Any]:
+) -> Any:
     opened = [explored.opened(key) for key in keys]
+    return explored.beside.call(
+        compared_files,
+        paths=[str(one.stored.path) for one in opened],
+        fingerprints=[one.entry.fingerprint for one in opened],
+        names=names,
+        measures=measures,
+        despite=despite,
+    )
+
+
+def compared_files(
+    paths: Sequence[str],
+    fingerprints: Sequence[str],
+    names: Sequence[str],
+    measures: Sequence[str],
+    despite: str | None,
+) -> dict[str, Any] | None:
+    """Compare result files, whose fingerprints are given, with the first of them.
+
+    Returns
+    -------
+    JSON value or None
+        None where a file is gone or no longer the same.
+
+    Raises
+    ------
+    VisualSearchError
+        They cannot be compared.
+    """
+    opened = [same_result(*one) for one in zip(paths, fingerprints, strict=True)]
+    stored = [one.stored for one in opened if one is not None]
+    return _compared(stored, names, measures, despite) if len(stored) == len(paths) else None
+
+
+def _compared(
+    stored: Sequence[StoredResult], names: Sequence[str], measures: Sequence[str], despite: str | None
+) -> dict[str, Any]:
     found = compare(
-        {name: one.stored for name, one in zip(names, opened, strict=True)},
+        dict(zip(names, stored, strict=True)),
         list(measures),
         resampling=Resampling(resamples=RESAMPLES),
         flips=RESAMPLES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from math import isnan
 from typing import Any
 
@@ -13,23 +14,26 @@ from visual_search.catalogue.opened import OpenedResult, Order
 from visual_search.errors import FileFormatError, UnknownIdError
 from visual_search.reports.cases import Case
 from visual_search.reports.charts import Panel, curve_panels, spread_panel
-from visual_search.reports.definitions import definitions_of
-from visual_search.reports.protocol_groups import ProtocolGroup, group_by_protocol
+from visual_search.reports.definitions import Definition, definitions_of
+from visual_search.reports.ledger_tables import LedgerTable, ledger_tables
+from visual_search.reports.page_words import footnotes_of
 from visual_search.reports.protocol_part import ProtocolPart
-from visual_search.reports.provenance import provenance, rules_of
+from visual_search.reports.provenance import Fingerprints, fingerprints_of, provenance, rules_of
 from visual_search.reports.remarks import remarks_of
-from visual_search.reports.systems import QueryValues, System, load_systems
+from visual_search.reports.systems import QueryValues, System
 from visual_search.workflows.comparable_results import told_differences
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
+from visual_search.workflows.result_parts import ResultParts, result_group, result_parts
+from visual_search.workflows.same_result import same_result
 
-__all__ = ["ResultView", "result_panels", "result_view"]
+__all__ = ["ResultView", "drawn_panels", "result_panels", "result_view"]
 
 _CASES = 5
 _SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ResultView:
     """What the page of a result shows.
 
@@ -41,31 +45,47 @@ class ResultView:
     measure : str or None
         By which queries are worst and best.
     cases : dict of ``worst`` and ``best`` to list of Case
+    tied : dict of ``worst`` and ``best`` to int
+        How many queries share the one value of all shown; 0 where values differ.
     undefined : int
         Queries without a value of the measure.
     problem : str or None
         Why there are no queries to look at.
     comparable : list of dict
         Other results that can be compared with this one: ``key``, ``name``, ``file``, ``pinned``; latest first.
+    parts : ResultParts
+        What the numbers count, and the queries in parts, as far as they are computed.
     """
 
     opened: OpenedResult
     part: ProtocolPart
     measure: str | None
     cases: dict[str, list[Case]]
+    tied: dict[str, int]
     undefined: int
     problem: str | None
     comparable: list[dict[str, Any]]
+    parts: ResultParts
+
+    @property
+    def pending(self) -> bool:
+        """Whether something is still being computed."""
+        return self.parts.as_json is None
 
     @property
     def system(self) -> System:
         """The result as a report's system."""
         return self.part.group.systems[0]
 
-    @property
-    def definitions(self) -> Any:
+    @cached_property
+    def definitions(self) -> dict[str, Definition]:
         """What each measure means, by canonical text."""
         return definitions_of([self.part.group])
+
+    @property
+    def listed(self) -> list[Definition]:
+        """The same, each once."""
+        return list({one.number: one for one in self.definitions.values()}.values())
 
     @property
     def remarks(self) -> Any:
@@ -76,6 +96,21 @@ class ResultView:
     def rules(self) -> list[tuple[str, str]]:
         """The set of rules that the numbers follow."""
         return rules_of([self.part.group])
+
+    @property
+    def footnotes(self) -> list[str]:
+        """What holds for every number."""
+        return footnotes_of([self.part.group])
+
+    @property
+    def ledgers(self) -> list[LedgerTable]:
+        """What became of every picture."""
+        return ledger_tables([self.part.group])
+
+    @property
+    def prints(self) -> Fingerprints:
+        """Which data it is of, and what made it."""
+        return fingerprints_of([self.part.group])
 
     @property
     def origin(self) -> list[tuple[str, str]]:
@@ -94,6 +129,9 @@ class ResultView:
             "pinned": entry.pinned > 0,
             "measure": self.measure,
             "undefined": self.undefined,
+            "tied": self.tied,
+            "pending": self.pending,
+            **(self.parts.as_json or {"coverage": None, "slices": None}),
             "problem": self.problem,
             **{kind: [case_json(case) for case in cases] for kind, cases in self.cases.items()},
             "comparable": self.comparable,
@@ -123,20 +161,33 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
     opened = explored.opened(key)
     problem = opened.problem()
     cases: dict[str, list[Case]] = {"worst": [], "best": []}
+    tied = {"worst": 0, "best": 0}
     undefined, chosen = 0, None
     if problem is None:
         chosen = measure or opened.leading_measure
         undefined = int(np.isnan(opened.values(chosen)).sum())
         try:
             cases = {kind: _cases(opened, chosen, kind, address) for kind in ("worst", "best")}
+            tied = {kind: _tied(opened, chosen, kind) for kind in ("worst", "best")}
         except FileFormatError as told:
             problem = str(told)
     elif measure:
         raise UnknownIdError(f"measure: {measure[:100]!r}; {problem}")
-    group = _group(opened)
+    group = result_group(opened)
     roles = {system.label: "series-1" for system in group.systems}
-    part = ProtocolPart("result", group, roles, result_panels(explored, key), [], {})
-    return ResultView(opened, part, chosen, cases, undefined, problem, _comparable(explored, opened))
+    parts = result_parts(explored, opened, group)
+    part = ProtocolPart(
+        "result",
+        group,
+        roles,
+        result_panels(explored, opened),
+        [],
+        {},
+        coverage=parts.coverage,
+        slices=parts.slices,
+    )
+    comparable = _comparable(explored, opened)
+    return ResultView(opened, part, chosen, cases, tied, undefined, problem, comparable, parts)
 
 
 def _cases(opened: OpenedResult, measure: str, kind: Order, address: PictureAddress) -> list[Case]:
@@ -144,26 +195,38 @@ def _cases(opened: OpenedResult, measure: str, kind: Order, address: PictureAddr
     return [case_of(opened, str(opened.query_ids[row]), address, shown=_SHOWN) for row in rows]
 
 
-def _group(opened: OpenedResult) -> ProtocolGroup:
-    (system,) = load_systems([opened.stored])
-    # The file of places may be long; each picture is asked for by itself, and says for itself what is wrong.
-    system.places_problem = None
-    (group,) = group_by_protocol([system])
-    return group
+def _tied(opened: OpenedResult, measure: str, kind: Order) -> int:
+    values = opened.values(measure)
+    shown = values[opened.order(measure, kind)[:_CASES]]
+    return int((values == shown[0]).sum()) if len(shown) and (shown == shown[0]).all() else 0
 
 
-def result_panels(explored: ExploredResults, key: str) -> list[Panel]:
-    """The figures of a result, drawn once and kept."""
-    opened = explored.opened(key)
+def result_panels(explored: ExploredResults, opened: OpenedResult, *, beside: bool = False) -> list[Panel]:
+    """The figures of a result, drawn once and kept; ``beside`` the pages where nobody waits for them."""
     made_from = [opened.entry.fingerprint, opened.entry.name, opened.problem()]
-    drawn = explored.kept_or_later(made_from, lambda: _drawn(opened), at_once=True, kind="figures 1")
-    if isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
+    path = str(opened.stored.path)
+    there = partial(explored.beside.call, drawn_panels, path=path, fingerprint=opened.entry.fingerprint)
+    draw = there if beside else partial(_drawn, opened)
+    drawn = explored.kept_or_later(made_from, draw, at_once=True, kind="figures 1")
+    if drawn is None or isinstance(drawn, dict):  # refused: what is wrong is told where queries would be
         return []
     return [Panel(**(panel | {"svg": Markup(panel["svg"])})) for panel in drawn]  # noqa: S704 - drawn here
 
 
+def drawn_panels(path: str, fingerprint: str) -> list[dict[str, Any]] | None:
+    """The figures of a result file as a JSON value; None where it is no longer the same.
+
+    Raises
+    ------
+    FileFormatError
+        It cannot be read.
+    """
+    opened = same_result(path, fingerprint)
+    return None if opened is None else _drawn(opened)
+
+
 def _drawn(opened: OpenedResult) -> list[dict[str, Any]]:
-    group = _group(opened)
+    group = result_group(opened)
     (system,) = group.systems
     if opened.problem() is None and not system.per_query:
         values = opened.values(opened.leading_measure).tolist()

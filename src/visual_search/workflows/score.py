@@ -15,7 +15,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.run_record import write_run_result
 from visual_search.evaluation.scoring import evaluate
-from visual_search.evaluation.slices import Slices, slices
+from visual_search.evaluation.slices import MEAN_OF_SLICES, Slices, slices
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.evaluation.statistics.measure_intervals import with_intervals
 from visual_search.evaluation.ties import TieRule
@@ -28,9 +28,6 @@ __all__ = ["DEFAULT_MEASURES", "Scored", "score_run"]
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "RR", "Precision@10", "Recall@100", "HitRate@1")
 
-# Stands in the column of slices where the mean over them is told.
-_OVER_SLICES = "(mean of slices)"
-
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -40,13 +37,15 @@ class Scored:
     ----------
     result : Result
     parts : Slices or None
-        The result by an attribute of the queries, where one was given.
+        The result by an attribute of the queries, where one was given, each part with its own intervals.
     ranking, relevance
         What was scored.
     name, dataset : str
         What run and right answers are called.
     groups : sequence or None
         Group of each query, where a table of them was given.
+    sliced_by : str or None
+        What the attribute is called.
     """
 
     result: Result
@@ -56,6 +55,7 @@ class Scored:
     name: str
     dataset: str
     groups: Sequence[Hashable] | None = None
+    sliced_by: str | None = None
 
     def table(self, *, per_query: bool = False) -> list[dict[str, Any]]:
         """Rows of the result: one a measure (and slice); with ``per_query`` one a query, a column a measure."""
@@ -71,7 +71,7 @@ class Scored:
             rows += [_row(value, text, part) for text in part]
         if self.parts is not None:
             rows += [
-                {"slice": _OVER_SLICES, "measure": text, "mean": _number(self.parts.macro_mean(text))}
+                {"slice": MEAN_OF_SLICES, "measure": text, "mean": _number(self.parts.macro_mean(text))}
                 for text in self.result
             ]
         return rows
@@ -102,7 +102,7 @@ class Scored:
                 name=self.name,
                 dataset=self.dataset,
                 groups=self.groups,
-                more={"slices": sliced} if sliced else None,
+                more={"sliced_by": self.sliced_by, "slices": sliced} if sliced else None,
             )
         elif target.suffix == ".parquet":
             _write_parquet(target, self.table(per_query=per_query))
@@ -136,7 +136,8 @@ def score_run(
     ties : str, optional
         What is done with equal scores.
     attribute : path, optional
-        A table of two columns (tab or comma), query and value: the result is given for each value as well.
+        A table of two columns (tab or comma), query and value: the result is given for each value as well. A result
+        that is written calls the attribute by the table's name.
     groups : path, optional
         A table of two columns, query and independent group; intervals are drawn over the groups. Without it over
         the queries.
@@ -155,7 +156,7 @@ def score_run(
         said = (*said, *about_groups(None, len(result.queries)))
         result = with_intervals(result)
     result = result.replaced(notes=(*result.notes, *said))
-    parts = None if attribute is None else slices(result, _slice_values(attribute, result))
+    parts = None if attribute is None else _sliced(result, _slice_values(attribute, result))
     return Scored(
         result,
         parts,
@@ -164,6 +165,7 @@ def score_run(
         name or _stem(run),
         Path(qrels).name,
         None if groups is None else by_group,
+        None if attribute is None else _stem(attribute),
     )
 
 
@@ -179,16 +181,27 @@ def tab_separated(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _stem(path: str | os.PathLike[str]) -> str:
     name = Path(path).name
-    for ending in (".gz", ".trec", ".run", ".txt", ".parquet", ".json"):
+    for ending in (".gz", ".trec", ".run", ".txt", ".tsv", ".csv", ".parquet", ".json"):
         name = name.removesuffix(ending) or name
     return name
 
 
+def _sliced(result: Result, values: Sequence[str]) -> Slices:
+    """The parts, each with intervals over the queries or groups of its own."""
+    parts = slices(result, values)
+    return Slices(
+        {
+            value: with_intervals(part, groups=None if part.groups is None else part.groups.tolist())
+            for value, part in parts.items()
+        }
+    )
+
+
 def _slice_values(path: str | os.PathLike[str], result: Result) -> list[str]:
     values = query_values(path, result.queries)
-    if _OVER_SLICES in values:
+    if MEAN_OF_SLICES in values:
         raise InputError(
-            f"{path}: a value is {_OVER_SLICES!r}, as the mean over the slices is named; name it otherwise"
+            f"{path}: a value is {MEAN_OF_SLICES!r}, as the mean over the slices is named; name it otherwise"
         )
     return values
 

@@ -1,5 +1,6 @@
 """Rows of one query are those that reading everything gives, however they are stored."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from visual_search.errors import FileFormatError
+from visual_search.formats.query_runs import QueryRuns
 from visual_search.formats.ranking_rows import RankingRows
 from visual_search.formats.result_tables import ranking_table
 
@@ -69,3 +71,23 @@ def test_a_file_that_goes_after_it_was_opened_is_told(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(FileFormatError, match="gone since it was opened"):
         rows.rows("a")
+
+
+@pytest.mark.parametrize(
+    "queries", [["b", "b", "a", "b", "c"], [7, 7, 3], []], ids=["scattered", "numbers", "none"]
+)
+def test_known_runs_give_the_same_rows_and_go_through_json(tmp_path: Path, queries: list[Any]) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(table(queries), path, row_group_size=2)
+    found = RankingRows(path)
+    known = RankingRows(path, QueryRuns(**json.loads(json.dumps(found.runs.as_json()))))
+    for query in set(queries):
+        assert known.rows(query).equals(found.rows(query))
+    assert len(known) == len(found)
+
+
+def test_runs_of_another_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(table(["a", "a", "b"]), path)
+    with pytest.raises(FileFormatError, match=r"r\.parquet: has 3 rows; the runs given have 2"):
+        RankingRows(path, QueryRuns(["a"], [2]))

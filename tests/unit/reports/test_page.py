@@ -365,9 +365,9 @@ class TestRemarks:
         remarks = page.one("section", "remarks")
         texts = [li.text for li in remarks.all("li")]
         assert texts[0].startswith("Warning k beyond the list")
-        assert texts[1].startswith("Warning only 12 queries")
+        assert texts[1].startswith("Warning Only 12 queries")
         assert "pseudo ground truth: a model (clip) chose them" in texts[2]
-        assert texts[3].startswith("Note ties were cut")
+        assert texts[3].startswith("Note Ties were cut")
         origin = page.one("dl", "origin").text
         for text in (
             "1,234 used, 5 changed, 2 left out (truncated: 2)",

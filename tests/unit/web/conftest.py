@@ -43,6 +43,7 @@ def explore() -> Iterator[Callable[..., TestClient]]:
 
         def explored(address: str = ADDRESS, **settings: Any) -> TestClient:
             app = create_app(ExplorerSettings(**settings))
+            stack.callback(app.state.explorer.close)
             return stack.enter_context(TestClient(app, base_url=address, follow_redirects=False))
 
         yield explored

@@ -1,7 +1,9 @@
 """The index page: every setting, the front as links, and the queries that a setting loses with their true ranks."""
 
 import html
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from visual_search import exact_neighbors
+from visual_search.formats.json_lines import record_line
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.testing.simulated_sweeps import simulated_sweep
 from visual_search.tuning.choose import choose
@@ -152,6 +155,57 @@ def test_a_sweep_that_grows_is_read_again(explore: Explore, tmp_path: Path) -> N
     lines.unlink()
     write(simulated_sweep([0.9, 0.97, 0.99], queries=50), lines)
     assert len(client.get("/index.json").json()["sweep"]["points"]) == 3
+
+
+def test_a_sweep_that_has_just_begun_is_shown(
+    explore: Explore, swept: tuple[Path, Path, Sweep], tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun.jsonl"
+    begun.write_bytes(swept[1].read_bytes().partition(b"\n")[0] + b"\n")
+    client = explore(sweeps=(begun,))
+    page = client.get("/index", headers=HTML)
+    assert (page.status_code, "no point is finished" in page.text) == (200, True)
+    assert client.get("/index.json", params={"target": 0.9}).json()["sweep"]["figures"] == []
+
+
+def take_away(path: Path) -> None:
+    path.unlink()
+
+
+def put_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def put_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def put_something_else(path: Path) -> None:
+    path.write_bytes(record_line({"format": "visual-search sweep 1"}))
+
+
+@pytest.mark.parametrize("change", [take_away, put_a_folder, put_a_pipe, put_something_else])
+def test_a_sweep_that_goes_leaves_the_rest(
+    explore: Explore, swept: tuple[Path, Path, Sweep], tmp_path: Path, change: Callable[[Path], None]
+) -> None:
+    for name in ("first.jsonl", "second.jsonl"):
+        shutil.copy(swept[1], tmp_path / name)
+    client = explore(indexes=(swept[0],), sweeps=(tmp_path / "first.jsonl", tmp_path / "second.jsonl"))
+    change(tmp_path / "first.jsonl")
+    page = client.get("/index", headers=HTML)
+    assert (page.status_code, "first.jsonl" in page.text, "own.index" in page.text) == (200, True, True)
+    assert 'href="/index?sweep=second.jsonl"' in page.text
+    refused = client.get("/index.json", params={"sweep": "first.jsonl"})
+    assert (refused.status_code, refused.json()["error"]["kind"]) == (422, "FileFormatError")
+    assert client.get("/index.json", params={"sweep": "second.jsonl"}).json()["sweep"]["points"]
+
+
+def test_what_looks_like_a_sweep_and_is_none_does_not_stop_the_server(explore: Explore, tmp_path: Path) -> None:
+    put_something_else(tmp_path / "odd.jsonl")
+    client = explore(results=(tmp_path,))
+    assert any("odd.jsonl is not served" in line for line in client.app.state.explorer.told())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

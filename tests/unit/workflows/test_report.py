@@ -112,7 +112,7 @@ def test_results_on_other_data_are_not_compared_and_the_page_says_why(
     other = changed(results[0], "other.json", fingerprints=prints | {part: "sha256:0"})
     page = report_results([results[1].path, other], tmp_path / "r.html")
     assert rows_of(page) == []
-    assert f"grid is not compared with colour query by query: these differ: {words}." in text_of(page)
+    assert f"Query by query, grid is not compared with colour: these differ: {words}." in text_of(page)
     untold = changed(results[0], "untold.json", fingerprints=prints | {part: None})
     page = report_results([results[1].path, untold], tmp_path / "r.html")
     assert rows_of(page) == []
@@ -123,7 +123,7 @@ def test_values_that_are_gone_are_told_on_the_page(results: list[StoredResult], 
     (results[0].path.parent / results[0].record["files"]["queries"]).unlink()
     page = report_results([results[1].path, results[0].path], tmp_path / "r.html")
     assert rows_of(page) == []
-    assert "grid is not compared with colour query by query: loo-grid.json: its queries file" in text_of(page)
+    assert "Query by query, grid is not compared with colour: loo-grid.json: its queries file" in text_of(page)
 
 
 def test_one_result_has_no_baseline_and_no_comparison(results: list[StoredResult], tmp_path: Path) -> None:

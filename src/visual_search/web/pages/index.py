@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query
 from markupsafe import Markup
 
-from visual_search.errors import UnknownNameError, VisualSearchError
+from visual_search.errors import FileFormatError, InputError, UnknownNameError, VisualSearchError
 from visual_search.ids import Id
-from visual_search.reports.front_panel import front_panel, ladder_roles, with_target
+from visual_search.reports.front_panel import front_panel, ladder_roles, with_ring, with_target
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.pareto import Front
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
 from visual_search.tuning.sweep_record import cost_in_words
 from visual_search.web.addresses import address
-from visual_search.web.explorer import ExplorerOf
+from visual_search.web.explorer import Explorer, ExplorerOf
 from visual_search.web.page import Page
 from visual_search.web.pages.search import item_picture
 from visual_search.web.parameters import OptionalShare, OptionalText
@@ -42,13 +43,21 @@ def _index(
 ) -> dict[str, Any]:
     shown = explorer.sweeps.named(sweep)
     view = SweepView(measure, cost, target, confidence)
+    told, problem = None, None
+    try:
+        told = None if shown is None else _sweep(shown, view)
+    except FileFormatError as error:
+        if sweep is not None:
+            raise
+        problem = str(error)  # nobody asked for this one: indexes and other sweeps are shown
     return {
         "indexes": [
             {**one.facts, "search": address("/search", index=one.name if len(explorer.indexes) > 1 else None)}
             for one in explorer.indexes
         ],
         "sweeps": [{"name": one.name, "address": address("/index", sweep=one.name)} for one in explorer.sweeps],
-        "sweep": None if shown is None else _sweep(shown, view),
+        "sweep": told,
+        "sweep_problem": problem,
     }
 
 
@@ -106,20 +115,25 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
 def _figure(
     shown: ExploredSweep, front: Front, measure: str, target: float | None, chosen: SweepPoint | None
 ) -> Markup:
-    def drawn(line: float | None) -> Markup:
+    def drawn(line: float | None, ring: SweepPoint | None) -> Markup:
         return front_panel(
             front,
             key=f"front-{front.cost.replace('_', '-')}",
             target=line,
-            chosen=chosen,
+            chosen=ring,
             link=lambda point: _lost_address(shown, point, measure),
         )
 
-    about = ("figure", measure, front.cost, None if chosen is None else chosen.key)
-    if target is not None:
-        lined = with_target(shown.made((*about, None), lambda: drawn(None)), front, target)
-        return lined or shown.made((*about, target), lambda: drawn(target))
-    return shown.made((*about, None), lambda: drawn(None))
+    # Drawn once; the ring and the line are laid into it.
+    made: Markup | None = shown.made(("figure", measure, front.cost), lambda: drawn(None, None))
+    if made is not None and chosen is not None:
+        made = with_ring(made, _lost_address(shown, chosen, measure))
+    if made is not None and target is not None:
+        made = with_target(made, front, target)
+    if made is not None:
+        return made
+    about = ("figure", measure, front.cost, None if chosen is None else chosen.key, target)
+    return shown.made(about, lambda: drawn(target, chosen))
 
 
 def _verdicts(choice: Choice | None) -> dict[str, dict[str, Any]]:
@@ -138,8 +152,8 @@ def _lost_address(shown: ExploredSweep, point: SweepPoint | str, measure: str) -
 
 def _lost(
     explorer: ExplorerOf,
-    point: str,
     *,
+    point: OptionalText = None,
     sweep: OptionalText = None,
     measure: OptionalText = None,
     first: Annotated[int, Query(ge=0, description="how many of the lowest are passed over")] = 0,
@@ -148,6 +162,8 @@ def _lost(
     shown = explorer.sweeps.named(sweep)
     if shown is None:
         raise UnknownNameError("sweep: none is served; start again with --sweep FILE")
+    if point is None:
+        raise InputError("point: none is named; choose a setting on the page of the index")
     held = shown.sweep()
     name = held.measure(measure)
     chosen = shown.point(point)
@@ -207,7 +223,13 @@ def _lost_title(data: Mapping[str, Any]) -> str:
     return f"Queries that {data['point']['label']} loses"
 
 
+def _get_ready(explorer: Explorer) -> None:
+    for one in explorer.sweeps:
+        with suppress(VisualSearchError, OSError):  # told on the page
+            _sweep(one, SweepView())
+
+
 PAGES = (
-    Page("/index", "index.html.j2", _index, "Index", navigation="Index", order=40),
+    Page("/index", "index.html.j2", _index, "Index", navigation="Index", order=40, get_ready=_get_ready),
     Page("/index/lost", "lost.html.j2", _lost, _lost_title, order=41),
 )

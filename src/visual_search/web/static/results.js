@@ -12,7 +12,7 @@
   });
 
   /* What may change while somebody reads: never a form that is being filled in. */
-  const parts = ["#table", "#differences .scroll", "figure.history", "[data-pending]"];
+  const parts = ["#table", "#differences .scroll", "figure.history", "#counts", "#slices", "[data-pending]"];
   let wait = 400;
   const follow = async () => {
     if (!document.querySelector("[data-pending]")) return;
