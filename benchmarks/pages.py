@@ -37,6 +37,7 @@ import visual_search as vs
 
 LOWEST, HIGHEST = 0.8, 0.99  # targets
 REQUEST, PAINT, TASK = 150.0, 1000.0, 200.0  # ms
+LOADS = 5  # of which the median is the first paint
 OF_SWEEP = ("search", "item", "index", "target", "lost")
 SHOWN = ("results", "result", "compare", "query", *OF_SWEEP)
 PAGES = (*SHOWN, "pictures", "browser")
@@ -184,6 +185,16 @@ new PerformanceObserver((list) => {
 """
 
 
+def _first_paint(browser: Any, address: str) -> float:
+    """Milliseconds from going to an address, in a page that has nothing cached, to the first paint."""
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    opened.goto(address)
+    while (paint := opened.evaluate(_PAINTED)) is None:
+        time.sleep(0.02)
+    opened.close()
+    return float(paint)
+
+
 def in_browser(address: str, known: Known) -> bool:
     """Print first paints, and the longest task while 400 pictures come in; whether all bounds are kept."""
     from playwright.sync_api import sync_playwright
@@ -193,13 +204,14 @@ def in_browser(address: str, known: Known) -> bool:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
         others, kept = Known(known.keys[3:], known.lost), True
         for page in SHOWN:
-            opened = browser.new_page(viewport={"width": 1440, "height": 900})
-            opened.goto(address + next(iter(addresses(page, others, 1))))
-            while (paint := opened.evaluate(_PAINTED)) is None:
-                time.sleep(0.02)
+            paints = [_first_paint(browser, address + path) for path in addresses(page, others, LOADS)]
+            paint = float(np.median(paints))
             kept &= paint <= PAINT
-            print(f"{page:>9}: first paint after {paint:6.1f} ms; {told(paint, PAINT)}", flush=True)
-            opened.close()
+            print(
+                f"{page:>9}: first paint after {paint:6.1f} ms, median of {LOADS} loads; longest {max(paints):6.1f} ms; "
+                f"{told(paint, PAINT)}",
+                flush=True,
+            )
         opened = browser.new_page(viewport={"width": 1440, "height": 900})
         opened.add_init_script(_WATCH)
         chosen = [known.keys[place] for place in (0, 50, 100, 150)]
