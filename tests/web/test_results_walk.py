@@ -175,6 +175,26 @@ def test_a_result_is_shown_whole(opened: Callable[..., Page], served: Served) ->
     expect(page.locator("table.files")).to_contain_text("cut 0.png")
 
 
+def test_on_paper_lists_are_whole_and_what_is_folded_is_open(opened: Callable[..., Page], served: Served) -> None:
+    page = opened(addresses(served)["query"], width=760)
+    page.emulate_media(media="print")
+    assert page.locator(".lists .hits").first.evaluate("list => list.scrollWidth <= list.clientWidth")
+    assert wider_than_the_window(page) <= 0
+    assert not page.locator("svg.moves").first.is_visible()
+    assert page.locator(".moved li").first.is_visible()
+    page = opened(addresses(served)["result"], width=760)
+    assert not page.locator("p.noted").is_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("p.noted")).to_contain_text("the camera was moved")
+    assert not page.locator("form.noting").is_visible()
+    tops = page.locator(".case .hits").first.locator(".tile").evaluate_all("all => all.map(one => one.offsetTop)")
+    assert len(set(tops)) == 1, "ten results beside their query"
+    page = opened(f"/result?result={served.keys['one-colour.json']}")
+    assert page.get_by_role("heading", name="Note", exact=True).is_visible()
+    page.emulate_media(media="print")
+    assert not page.get_by_role("heading", name="Note", exact=True).is_visible()
+
+
 def test_pictures_stand_in_boxes_that_do_not_move(opened: Callable[..., Page], served: Served) -> None:
     page = opened(addresses(served)["query"])
     before = page.locator(".lists .tile").first.bounding_box()

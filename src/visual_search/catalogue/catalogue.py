@@ -161,6 +161,17 @@ class Catalogue:
         self._waiting = len(changed) - read
         return Refreshed(read, len(gone), self._waiting)
 
+    def _take_now(self, key: str) -> bool:
+        """Read the one file of a key before its turn; whether there is one."""
+        known = self._database.reading(_identities)
+        one = next((one for one in self._found() if key_of(one.file, self._salt) == key), None)
+        if one is None:
+            return False
+        if known.get(key) != one.identity:  # else another thread was quicker
+            made = scanned(one.path)
+            self._database.changing(lambda connection: _take(connection, key, one, made))
+        return True
+
     def _found(self) -> Iterator[Found]:
         if self._only is None:
             yield from found_files(self.folder)
@@ -176,7 +187,7 @@ class Catalogue:
         return list(self._entries[1])
 
     def entry(self, key: str) -> Entry:
-        """One result.
+        """One result; its file is read now where a refresh has not come to it yet.
 
         Raises
         ------
@@ -184,6 +195,8 @@ class Catalogue:
             No result has this key; it may have been removed.
         """
         found = self._database.reading(lambda connection: _entries(connection, key))
+        if not found and self._take_now(key):
+            found = self._database.reading(lambda connection: _entries(connection, key))
         if not found:
             raise UnknownIdError(f"no result {key!r} in the folder; it may have been moved or removed")
         return found[0]

@@ -39,7 +39,7 @@ _MEASURE = {
 _AUDIT = {
     "warnings": There([TEXT]),
     "truth_sizes": needing(*("min", "max", "median"), min=There(NUMBER), max=There(NUMBER), median=There(NUMBER)),
-    "categories": Each(COUNT),
+    "categories": Each(There(COUNT)),
     "trivial_queries": [ID],
     "absent_items": Each([ID]),
 }

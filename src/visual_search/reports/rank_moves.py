@@ -97,5 +97,12 @@ def _shown(case: Case) -> list[Hit]:
 
 
 def _said(move: ItemMove) -> str:
-    before, after = ("not shown" if rank is None else f"rank {rank:,}" for rank in (move.before, move.after))
-    return f"\u2068{move.item}\u2069: {before} to {after}"
+    if move.after is None:
+        words = "goes out" if move.before is None else f"goes out from rank {move.before:,}"
+    elif move.before is None:
+        words = f"comes in at rank {move.after:,}"
+    elif move.before == move.after:
+        words = f"stays at rank {move.after:,}"
+    else:
+        words = f"rank {move.before:,} to rank {move.after:,}"
+    return f"\u2068{move.item}\u2069: {words}"

@@ -12,7 +12,7 @@ from visual_search.evaluation.compared import ComparedResult, canonical
 from visual_search.evaluation.comparison_sides import common_queries
 from visual_search.evaluation.contrast import bare_contrast, paired_sums
 from visual_search.ids import Id
-from visual_search.reports.systems import Measured
+from visual_search.reports.systems import Measured, load_systems
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.result_differences import comparison_of, names_of
 
@@ -108,11 +108,25 @@ def compare_view(
         "contrasts": [],
         "notes": [],
         "left_out": {},
+        "definitions": _definitions(opened, chosen),
     }
     if chosen:
         told |= _compared(explored, opened, names, chosen, despite)
     told["changed"] = [one for one in told["contrasts"] if one["measure"] == by]
     return told
+
+
+def _definitions(opened: Sequence[OpenedResult], chosen: Sequence[str]) -> list[dict[str, Any]]:
+    """What each measure means, in the words of the first result that tells."""
+    measured: dict[str, Measured] = {}
+    for system in load_systems([one.stored for one in opened]):
+        for name, one in system.measures.items():
+            measured.setdefault(canonical(name), one)
+    told = [(name, measured[name]) for name in chosen if name in measured and measured[name].words]
+    return [
+        {"number": number, "title": one.title, "text": name, "words": one.words}
+        for number, (name, one) in enumerate(told, start=1)
+    ]
 
 
 def _compared(

@@ -20,6 +20,7 @@ from visual_search.indexing.embedders.contract import TextEmbedder
 from visual_search.indexing.index_table import VectorIndex
 from visual_search.indexing.item_images import ItemImages
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
+from visual_search.workflows.form_ids import FormIds
 from visual_search.workflows.item_files import ItemFiles, PictureOfItem
 
 __all__ = ["ExploredIndex", "ExploredIndexes"]
@@ -105,6 +106,8 @@ class ExploredIndex:
         item: Id = int(text) if number else text
         if item in self.index:
             return item
+        if (meant := self._form_ids.meant(text)) is not None:
+            return meant
         with self._making:
             near = self._near_ids.of(item) if len(text) <= _LONGEST_GUESSED else []
         mend = f"is {first_few(near)} meant?" if near else "none is like it"
@@ -117,6 +120,10 @@ class ExploredIndex:
             return None
         entry = images.ledger[str(item)]
         return PictureOfItem(ImageLocation(Path(entry.path), entry.member), entry.sha256, images.rules)
+
+    @cached_property
+    def _form_ids(self) -> FormIds:
+        return FormIds(self.index.ids)
 
     @cached_property
     def _near_ids(self) -> NearIds:

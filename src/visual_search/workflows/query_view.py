@@ -11,6 +11,7 @@ from visual_search.errors import FileFormatError, UnknownIdError
 from visual_search.reports.cases import Case
 from visual_search.reports.rank_moves import RankMoves, rank_moves
 from visual_search.workflows.explored_results import ExploredResults
+from visual_search.workflows.form_ids import FormIds
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
 from visual_search.workflows.query_order import ONE_ORDERS, PAIR_ORDERS, neighbours, ordered_rows
 from visual_search.workflows.result_differences import names_of
@@ -97,7 +98,8 @@ def query_view(
     keys : sequence of str
         Results, the first of which orders the queries.
     query : str or None
-        Id as text; the first in the order where None, or of the file where the order has none.
+        Id as text; the first in the order where None, or of the file where the order has none. As None is an empty
+        text that no result has as an id.
     measure, order : str
         What the queries are gone through by; a usual choice where empty.
     shown : int
@@ -113,6 +115,7 @@ def query_view(
         An order that is not there, no result or too many.
     """
     opened = explored.chosen(keys, least=1)
+    query = _meant(opened, query)
     if query is not None and not any(one.has_query(query) for one in opened):
         raise UnknownIdError(f"query: {query[:100]!r} is in none of the results; ids are matched whole")
     order = order or ("changed" if len(opened) > 1 else "worst")
@@ -138,6 +141,18 @@ def query_view(
     ]
     orders = ONE_ORDERS | (PAIR_ORDERS if len(opened) > 1 else {})
     return QueryView(query, rows, measure, common, order, orders, place, shown)
+
+
+def _meant(opened: Sequence[OpenedResult], query: str | None) -> str | None:
+    """The query that a form or an address names; None where it names none."""
+    if query is None or any(one.has_query(query) for one in opened):
+        return query
+    if query == "":
+        return None
+    for one in opened:
+        if (found := FormIds(one.query_ids).meant(query)) is not None:
+            return str(found)
+    return query
 
 
 def _first(opened: Sequence[OpenedResult], measure: str, order: str) -> str:

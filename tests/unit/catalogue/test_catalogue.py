@@ -93,6 +93,21 @@ def test_limited_in_time_the_rest_waits(folder: Path) -> None:
     assert catalogue.refresh() == Refreshed(3, 0, 0)
 
 
+def test_a_result_that_waits_for_its_turn_is_there_when_it_is_asked_for(folder: Path) -> None:
+    keys = {entry.file: entry.key for entry in opened(folder).entries()}
+    for path in folder.glob(f"{DATABASE_NAME}*"):
+        path.unlink()
+    catalogue = Catalogue(folder)
+    assert catalogue.refresh(seconds=0.0).waiting == 3
+    assert catalogue.entry(keys["one-grid.json"]).name == "grid"
+    assert catalogue.write_note(keys["one-colour.json"], "kept", version=0).version == 1
+    assert catalogue.refresh() == Refreshed(1, 0, 0)
+    (folder / "one-grid.json").unlink()
+    catalogue.refresh()
+    with pytest.raises(UnknownIdError):
+        catalogue.entry(keys["one-grid.json"])
+
+
 def test_folders_below_are_looked_through_and_other_json_is_not_shown(folder: Path) -> None:
     (folder / "week-3").mkdir()
     shutil.copy(folder / "loo-grid.json", folder / "week-3" / "loo-grid.json")
@@ -301,3 +316,9 @@ def test_a_folder_that_cannot_be_written_is_looked_through_all_the_same(
 def test_no_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a folder"):
         Catalogue(tmp_path / "nowhere")
+
+
+def test_a_count_that_is_null_is_told_and_shown_on_no_page(folder: Path) -> None:
+    record = json.loads((folder / "loo-grid.json").read_text())
+    (folder / "loo-grid.json").write_text(json.dumps(record | {"audit": {"categories": {"shoes": None}}}))
+    assert "audit.categories.shoes" in str(named(opened(folder), "loo-grid.json").problem)

@@ -27,6 +27,15 @@ def test_every_item_of_either_list_is_told_once() -> None:
     assert moves.words == ["\u2068right\u2069: rank 2 to rank 1"]
 
 
+def test_what_comes_goes_and_stays_is_told_in_words() -> None:
+    moves = rank_moves(listed("right 1", "right 2", "a"), listed("right 1", "b", "right 3"))
+    assert moves.words == [
+        "\u2068right 1\u2069: stays at rank 1",
+        "\u2068right 2\u2069: goes out from rank 2",
+        "\u2068right 3\u2069: comes in at rank 3",
+    ]
+
+
 def test_lines_go_from_picture_to_picture() -> None:
     moves = rank_moves(listed("right", "a"), listed("a", "b", later=("right", 57)))
     move = moves.moves[0]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from visual_search.evaluation.compared import canonical
 from visual_search.formats.results import read_result
 from visual_search.reports.page import write_report
 from visual_search.testing.sample_results import sample_results
@@ -150,3 +151,39 @@ def test_counts_are_made_again_when_a_file_beside_the_result_goes_or_comes_back(
     assert client.get("/result.json", params=query).json()["coverage"]["judged"] is None
     ranking.write_bytes(kept)
     assert client.get("/result.json", params=query).json()["coverage"]["judged"] == 1.0
+
+
+def test_a_comparison_says_what_its_measures_mean(explore: Explore, folder: Path) -> None:
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    query = {"result": [keys["loo-grid.json"], keys["loo-colour.json"]]}
+    told = client.get("/compare.json", params=query).json()
+    record = read_result(folder / "loo-grid.json").record
+    measures = {canonical(name): entry for name, entry in record["measures"].items()}
+    assert [one["text"] for one in told["definitions"]] == told["measures"]
+    for one in told["definitions"]:
+        assert one["words"] == measures[one["text"]]["words"].replace("over 15 queries", "over the queries")
+    page = client.get("/compare", params=query, headers=HTML).text
+    for number, one in enumerate(told["definitions"], start=1):
+        assert f'<a href="#definition-{number}"><code>{one["text"]}</code></a>' in page
+        assert f'<li id="definition-{number}"' in page
+
+
+@pytest.mark.parametrize("path", ["/result?result={0}", "/compare?result={0}&result={1}", "/query?result={0}"])
+def test_pages_below_the_table_are_marked_as_its_part(explore: Explore, folder: Path, path: str) -> None:
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    address = path.format(keys["loo-grid.json"], keys["loo-colour.json"])
+    answer = client.get(address, headers=HTML, follow_redirects=True)
+    assert '<a href="/results" aria-current="true">Results</a>' in answer.text
+    assert '<a href="/results" aria-current="page">Results</a>' in client.get("/results", headers=HTML).text
+
+
+def test_without_a_pin_the_table_says_what_pinning_does(explore: Explore, folder: Path) -> None:
+    client = explore(results=(folder,))
+    shelf = client.app.state.explorer.results.shelf  # type: ignore[attr-defined]
+    key = keys_of(client)["loo-grid.json"]
+    assert "Pin a result as the baseline" in client.get("/results", headers=HTML).text
+    shelf.pin(key, pinned=True)
+    assert "Pin a result as the baseline" not in client.get("/results", headers=HTML).text
+    shelf.pin(key, pinned=False)

@@ -1,5 +1,6 @@
 """Pages of results: what they show, what they take, and that nothing in a result or a note becomes markup or a path."""
 
+import html
 import json
 import re
 import shutil
@@ -431,12 +432,10 @@ def test_without_a_query_an_order_that_has_none_begins_with_the_file(explore: Ex
     [
         ("/result.json?result=0000000000000000", 404),
         ("/result.json?result=../../etc/passwd", 404),
-        ("/result.json", 422),
         ("/compare.json?result=0000000000000000", 404),
         ("/compare.json?result={one}&result={two}&measure=nonsense", 404),
         ("/query.json?result={one}&query=nobody", 404),
         ("/query.json?result={one}&order=changed", 400),
-        ("/query.json", 422),
         ("/query.json?result={one}&query=object%201/view%201.png&order=changed", 400),
         ("/query.json?result={one}&query=object%201/view%201.png&shown=0", 422),
         ("/result.json?result={one}&measure=nonsense", 404),
@@ -507,6 +506,49 @@ def test_a_line_of_the_figure_names_its_protocol_once(explore: Explore, folder: 
     keys_of(client)
     words = [line["words"] for line in client.get("/results.json").json()["figure"]["lines"]]
     assert [one.count(protocol) for one in words if "faces" in one] == [1]
+
+
+@pytest.mark.parametrize("path", ["/query", "/result"])
+def test_without_a_result_those_there_are_are_offered(explore: Explore, folder: Path, path: str) -> None:
+    client = explore(results=(folder,))
+    keys = keys_of(client)
+    (folder / "broken.json").write_text('{"num_queries": 3,')
+    client.post("/results/pin", data={"result": keys["one-grid.json"], "pinned": "true"})
+    told = client.get(f"{path}.json").json()
+    assert (told["to_choose"], told["total"]) == (True, 4)
+    assert told["results"][0]["file"] == "one-grid.json"  # the pinned one
+    page = client.get(path, headers=HTML)
+    assert page.status_code == 200
+    for key in keys.values():
+        assert f'href="{path}?result={key}"' in page.text
+    assert "no result to show yet" in explore().get(path, headers=HTML).text
+
+
+def with_queries(folder: Path, ids: list[str]) -> None:
+    task = SampleTask(query_ids=ids, item_ids=ids, relevant=np.eye(len(ids), dtype=np.bool_), k_values=(1,))
+    write_sample_result(folder / "odd.json", task, np.eye(len(ids))[::-1], model_name="odd")
+
+
+def test_an_empty_id_is_a_query_like_any_other(explore: Explore, folder: Path) -> None:
+    with_queries(folder, ["first", "", "last"])
+    client = explore(results=(folder,))
+    key = keys_of(client)["odd.json"]
+    assert client.get("/query.json", params={"result": key, "query": ""}).json()["query"] == ""
+    page = client.get("/query", params={"result": key, "query": ""}, headers=HTML)
+    assert page.status_code == 200  # not led on to itself for ever
+    led = client.get("/query", params={"result": key, "order": "file"}, headers=HTML)
+    assert (led.status_code, "query=first" in led.headers["location"]) == (303, True)
+
+
+@pytest.mark.parametrize("odd", ["two\nlines", "two\rlines", "nul\0", "red\x1b[31m", "tab\there"])
+def test_an_id_that_no_form_can_send_is_found_by_what_it_sends(explore: Explore, folder: Path, odd: str) -> None:
+    with_queries(folder, ["plain", odd])
+    client = explore(results=(folder,))
+    key = keys_of(client)["odd.json"]
+    page = client.get("/query", params={"result": key, "query": odd}, headers=HTML)
+    sent = html.unescape(re.search(r'name="query" value="([^"]*)"', page.text)[1])  # type: ignore[index]
+    assert sent != odd
+    assert client.get("/query.json", params={"result": key, "query": sent}).json()["query"] == odd
 
 
 def test_what_is_computed_beside_the_pages_is_what_would_be_computed_here(

@@ -189,6 +189,18 @@ def test_an_index_of_vectors_alone_is_searched_by_item(explore: Explore, odd_ind
     assert client.get(refused.json()["search"]).status_code == 400
 
 
+@pytest.mark.parametrize("odd", ["two\nlines.jpg", "two\r\nlines.jpg", "nul\0.jpg", "red\x1b[31m.jpg"])
+def test_an_id_that_no_form_can_send_is_found_by_what_it_sends(explore: Explore, tmp_path: Path, odd: str) -> None:
+    index = VectorIndex(dimension=2)
+    index.add(["plain.jpg", odd], [[1, 0], [0, 1]])
+    index.save(tmp_path / "odd.index")
+    client = explore(indexes=(tmp_path / "odd.index",))
+    page = client.get("/search", params={"item": odd}, headers=HTML).text
+    for sent in re.findall(r'<input[^>]* name="item" value="([^"]*)"', page):
+        told = client.get("/search.json", params={"item": html.unescape(sent)}).json()
+        assert told["query"]["name"] == odd
+
+
 def test_whole_numbers_are_ids(explore: Explore, tmp_path: Path) -> None:
     index = VectorIndex(dimension=2)
     index.add([7, -3, 10**12], [[1, 0], [0.9, 0.1], [0, 1]])

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import Query
 from markupsafe import Markup
 
-from visual_search.errors import FileFormatError, UnknownNameError, VisualSearchError
+from visual_search.errors import FileFormatError, InputError, UnknownNameError, VisualSearchError
 from visual_search.ids import Id
 from visual_search.reports.front_panel import front_panel, ladder_roles, reach_for, with_ring, with_target
 from visual_search.tuning.choice import Choice
@@ -154,8 +154,8 @@ def _lost_address(shown: ExploredSweep, point: SweepPoint | str, measure: str) -
 
 def _lost(
     explorer: ExplorerOf,
-    point: str,
     *,
+    point: OptionalText = None,
     sweep: OptionalText = None,
     measure: OptionalText = None,
     first: Annotated[int, Query(ge=0, description="how many of the lowest are passed over")] = 0,
@@ -164,6 +164,8 @@ def _lost(
     shown = explorer.sweeps.named(sweep)
     if shown is None:
         raise UnknownNameError("sweep: none is served; start again with --sweep FILE")
+    if point is None:
+        raise InputError("point: none is named; choose a setting on the page of the index")
     held = shown.sweep()
     name = held.measure(measure)
     chosen = shown.point(point)

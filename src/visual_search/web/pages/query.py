@@ -13,6 +13,7 @@ from visual_search.web.page import Page
 from visual_search.web.pages.result import picture_address
 from visual_search.web.shown import Shown
 from visual_search.workflows.query_view import query_view
+from visual_search.workflows.result_choice import result_choice
 
 __all__ = ["PAGES"]
 
@@ -21,22 +22,26 @@ _USUAL = 20
 
 def _query(
     explorer: ExplorerOf,
-    result: Annotated[list[str], Query(max_length=8)],
-    query: Annotated[str, Query(max_length=100_000, description="the first in the order where left out")] = "",
+    result: Annotated[list[str], Query(max_length=8)] = [],  # noqa: B006 - FastAPI copies it
+    query: Annotated[
+        str | None, Query(max_length=100_000, description="the first in the order where left out")
+    ] = None,
     measure: Annotated[str, Query(max_length=1000)] = "",
     order: Annotated[str, Query(max_length=20)] = "",
     shown: Annotated[int, Query(ge=1, le=200)] = _USUAL,
 ) -> Shown:
+    if not result:
+        return Shown(result_choice(explorer.results), None)
     view = query_view(
-        explorer.results, result, query or None, measure=measure, order=order, shown=shown, address=picture_address
+        explorer.results, result, query, measure=measure, order=order, shown=shown, address=picture_address
     )
     state = {"measure": measure or None, "order": order or None, "shown": shown if shown != _USUAL else None}
-    own = None if query else address("/query", result=tuple(result), query=view.query, **state)
+    own = None if query == view.query else address("/query", result=tuple(result), query=view.query, **state)
     return Shown(view.as_json(), view, leads_to=own)
 
 
 def _title(data: Any) -> str:
-    return f"Query {short_id(data['query'], 60)}"
+    return f"Query {short_id(data['query'], 60)}" if data.view else "Query"
 
 
 PAGES = (Page("/query", "query.html.j2", _query, _title),)

@@ -15,6 +15,7 @@ from visual_search.web.explorer import ExplorerOf
 from visual_search.web.page import Page
 from visual_search.web.pictures import webp_response
 from visual_search.web.shown import Shown
+from visual_search.workflows.result_choice import result_choice
 from visual_search.workflows.result_pictures import NoPictureError
 from visual_search.workflows.result_view import result_view
 
@@ -30,15 +31,17 @@ def picture_address(key: str, side: str, identifier: str | int) -> str:
 
 def _result(
     explorer: ExplorerOf,
-    result: Annotated[str, Query(max_length=64)],
+    result: Annotated[str, Query(max_length=64)] = "",
     measure: Annotated[str, Query(max_length=1000)] = "",
 ) -> Shown:
+    if not result:
+        return Shown(result_choice(explorer.results), None)
     view = result_view(explorer.results, result, measure=measure, address=picture_address)
     return Shown(view.as_json(), view)
 
 
 def _title(data: Any) -> str:
-    return short_id(data.view.opened.entry.name)
+    return short_id(data.view.opened.entry.name) if data.view else "Result"
 
 
 @_ACTIONS.get("/result/picture")
