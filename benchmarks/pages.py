@@ -208,7 +208,7 @@ def in_browser(address: str, known: Known) -> bool:
             paint = float(np.median(paints))
             kept &= paint <= PAINT
             print(
-                f"{page:>9}: first paint after {paint:6.1f} ms, median of {LOADS} loads; longest {max(paints):6.1f} ms; "
+                f"{page:>9}: first paint after {paint:6.1f} ms (median of {LOADS}; longest {max(paints):.1f} ms); "
                 f"{told(paint, PAINT)}",
                 flush=True,
             )
