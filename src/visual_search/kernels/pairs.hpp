@@ -47,7 +47,16 @@ VISUAL_SEARCH_INLINE double folded(double* terms, std::size_t count) {
 // As many numbers as a register has doubles, which they become.
 template <std::size_t Bytes, class T>
 VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
-    Register<T, Bytes / sizeof(double) * sizeof(T)> some;
+    constexpr std::size_t width = Bytes / sizeof(double);
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    if constexpr (Bytes != any_register && std::is_same_v<T, float>) {
+        // GCC 12 widens half a register at a time, by way of memory.
+        Register<double, Bytes> wide;
+        asm("vcvtps2pd %1, %0" : "=v"(wide) : "m"(*reinterpret_cast<const float(*)[width]>(from)));
+        return wide;
+    }
+#endif
+    Register<T, width * sizeof(T)> some;
     load(some, from);
     return __builtin_convertvector(some, Register<double, Bytes>);
 }
