@@ -36,14 +36,21 @@ def same_packed(one: PackedRows, other: PackedRows) -> None:
     assert same[: one.count].all()
 
 
-@given(st.integers(1, 300), st.integers(1, 70), st.integers(0, 2**32 - 1), st.integers(1, 20), st.booleans())
-def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclidean: bool) -> None:
+@given(
+    st.integers(1, 300),
+    st.integers(1, 70),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 20),
+    st.booleans(),
+    st.sampled_from((127, 63)),
+)
+def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclidean: bool, most: int) -> None:
     rows, queries = vectors(n, d, seed)
     centre = rows.mean(axis=0)
     packed = plain.pack_rows(rows, centre)
     for processor in PROCESSORS:
         same_packed(compiled_exact.pack_rows(rows, centre, processor=processor), packed)
-    coded = code_queries(queries)
+    coded = code_queries(queries, most)
     truth = values(rows, centre, queries, euclidean=euclidean)
     reach = np.ascontiguousarray(truth[:, k % n], dtype=np.float64)
     limits = np.where(np.arange(5) % 2 == 0, np.inf, np.median(truth, axis=1)).astype(np.float64)
@@ -51,7 +58,8 @@ def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclid
     twin = plain.RowScreen(coded, k, euclidean=euclidean)
     twin.see(packed, limits, slack)
     expected = twin.likely(), twin.others(np.full(5, np.inf)), twin.others(reach)
-    for processor, portion in itertools.product(PROCESSORS, (n, -(-n // 3))):
+    able = [processor for processor in PROCESSORS if most <= compiled_exact.largest_code(processor)]
+    for processor, portion in itertools.product(able, (n, -(-n // 3))):
         screen = compiled_exact.RowScreen(coded, k, euclidean=euclidean, threads=2, processor=processor)
         memory = PackedRows.empty(portion, d)
         for first in range(0, n, portion):
@@ -66,8 +74,8 @@ def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclid
     assert max(map(len, likely)) <= k
     bounds_hold(packed, coded, truth, list(map(np.union1d, likely, others)), limits, k)
     kth = np.partition(truth, min(k, n) - 1, axis=1)[:, min(k, n) - 1]
-    for number, most in enumerate(np.minimum(np.minimum(reach, limits), kth)):
-        near = np.flatnonzero(truth[number] <= most)
+    for number, reached in enumerate(np.minimum(np.minimum(reach, limits), kth)):
+        near = np.flatnonzero(truth[number] <= reached)
         assert set(near.tolist()) - set(likely[number].tolist()) <= set(others[number].tolist())
 
 
@@ -92,17 +100,51 @@ def bounds_hold(
         assert set(wanted.tolist()) <= set(found.tolist())
 
 
+@pytest.mark.parametrize("most", [127, 63])
+def test_the_largest_products_are_summed_without_loss(most: int) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.choice([-1.0, 1.0], size=(64, 1024)).astype(np.float32)
+    rows[0], rows[1] = 1, -1
+    queries = np.concatenate((rows[:8], np.ones((1, 1024)))).astype(np.float64)
+    centre = np.zeros(1024, np.float32)
+    coded = code_queries(queries, most)
+    limits = np.sort(-(queries @ rows.T), axis=1)[:, 4] + 0.5
+    for processor in PROCESSORS:
+        if most > compiled_exact.largest_code(processor):
+            with pytest.raises(ValueError, match="do not fit"):
+                compiled_exact.RowScreen(coded, 3, euclidean=False, processor=processor)
+            continue
+        screen = compiled_exact.RowScreen(coded, 3, euclidean=False, processor=processor)
+        screen.see(compiled.pack_rows(rows, centre), limits, np.zeros(len(queries)))
+        found = np.split(screen.likely().rows, range(3, 27, 3))
+        for query, mine in zip(queries, found, strict=True):
+            assert set((rows[mine] @ query).tolist()) == set(np.sort(rows @ query)[-3:].tolist())
+
+
 def test_no_room_is_told() -> None:
     rows = np.ones((500, 8), dtype=np.float32)
-    coded = code_queries(np.ones((2, 8)))
     packed = compiled.pack_rows(rows, np.zeros(8, np.float32))
     for kernels in (compiled, plain):
+        coded = code_queries(np.ones((2, 8)), compiled_exact.largest_code())
         screen = kernels.RowScreen(coded, 3, euclidean=True, room=64)
         screen.see(packed, np.full(2, np.inf), np.zeros(2))
         found = screen.likely()
         assert found.full.all()
         assert screen.others(np.full(2, np.inf)).counts.tolist() == [0, 0]
         assert found.counts.tolist() == [0, 0]
+
+
+def test_a_query_may_take_room_that_others_do_not_need() -> None:
+    rows = np.zeros((500, 8), dtype=np.float32)
+    rows[:200, 0] = 1  # all of these are as near to the first query; the others have one nearest
+    rows[200:, 1] = np.arange(300)
+    queries = np.array([[1.0] + [0.0] * 7] + [[0.0, 299.0 + number] + [0.0] * 6 for number in range(31)])
+    coded = code_queries(queries, compiled_exact.largest_code())
+    screen = compiled_exact.RowScreen(coded, 3, euclidean=True, room=128, threads=1)
+    screen.see(compiled.pack_rows(rows, np.zeros(8, np.float32)), np.full(32, np.inf), np.zeros(32))
+    likely, others = screen.likely(), screen.others(np.full(32, np.inf))
+    assert not likely.full.any()
+    assert likely.counts[0] + others.counts[0] == 200
 
 
 @given(st.integers(1, 6), st.integers(0, 6), st.integers(1, 40), st.integers(0, 2**32 - 1), st.integers(1, 5))
@@ -163,8 +205,9 @@ def test_distances_are_the_same_bits(dtype: type, d: int) -> None:
 def test_what_does_not_fit_is_refused() -> None:
     rows = np.ones((10, 8), dtype=np.float32)
     packed = compiled.pack_rows(rows, np.zeros(8, np.float32))
+    coded = code_queries(np.ones((2, 12)), compiled_exact.largest_code())
     with pytest.raises(ValueError, match="do not fit"):
-        compiled.RowScreen(code_queries(np.ones((2, 12))), 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
+        compiled.RowScreen(coded, 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
     with pytest.raises(ValueError, match="do not fit"):
         compiled.pack_rows(rows, np.zeros(8, np.float32), into=PackedRows.empty(9, 16))
     nearest = np.zeros((2, 3)), np.zeros((2, 3), np.int64)

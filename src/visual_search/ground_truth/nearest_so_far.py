@@ -79,9 +79,9 @@ class NearestSoFar:
 
     def propose(self, pairs: Pairs) -> Proposal:
         """What the queries named in the pairs would have; nothing is changed."""
-        queries = np.unique(pairs.query_of)
+        begins = np.diff(pairs.query_of, prepend=-1) > 0
+        queries, local = pairs.query_of[begins], np.cumsum(begins) - 1
         distances, rows = self.distances[queries], self.rows[queries]
-        local = np.searchsorted(queries, pairs.query_of)
         dropped = kernels().merge_nearest((distances, rows), self.k, local, pairs.rows, pairs.distances)
         return Proposal(queries, distances, rows, np.minimum(self.dropped[queries], dropped))
 

@@ -20,6 +20,7 @@ from visual_search.ground_truth.nearest_so_far import NearestSoFar, Pairs
 from visual_search.ground_truth.screened_vectors import Screened, ScreenSpace
 from visual_search.ground_truth.vector_checks import check_block
 from visual_search.kernels.dispatch import kernels
+from visual_search.kernels.threads import in_threads
 
 __all__ = ["MARGIN", "PlainScreen", "evaluate", "search_widely"]
 
@@ -34,6 +35,7 @@ _WIDER = 4  # times more at the second step
 _RANGE = (1e-15, 1e15)
 _WIDE_ROWS = 1 << 13
 _WIDE_QUERIES = 64
+_LEAST_NUMBERS = 1 << 18  # less for each thread is not worth another one
 
 
 class PlainScreen:
@@ -80,10 +82,19 @@ class PlainScreen:
     def _screened_rows(self, block: Block) -> Screened:
         if self._memory is None or len(self._memory) < len(block.rows):
             self._memory = np.empty(block.rows.shape, dtype=np.float32)
-        screened = self._space.rows(block.rows, SINGLE, out=self._memory)
-        if not np.isfinite(screened.norms).all():
+        memory, count = self._memory, max(1, min(self._threads, block.rows.size // _LEAST_NUMBERS))
+
+        def some(part: int) -> FloatArray:
+            span = slice(*(len(block.rows) * at // count for at in (part, part + 1)))
+            found = self._space.rows(block.rows[span], SINGLE, out=memory[span])
+            if not np.may_share_memory(found.vectors, memory[span]):
+                memory[span] = found.vectors
+            return found.norms
+
+        norms = np.concatenate(in_threads(some, count))
+        if not np.isfinite(norms).all():
             check_block(block.rows, self._space.metric, what="gallery", first=block.first)
-        return screened
+        return Screened(memory[: len(block.rows)], norms)
 
     @staticmethod
     def _depths(k: int, rows: int) -> list[int]:

@@ -77,7 +77,8 @@ class ScreenSpace:
         if self.metric == "l2":
             return np.zeros(len(queries))
         vectors = _directions(queries) if self.metric == "cosine" else queries.astype(np.float64)
-        products: FloatArray = vectors @ self.centre.astype(np.float64)
+        # Not by BLAS, whose threads go on waiting for more, on processors that the search needs.
+        products: FloatArray = np.einsum("ij,j->i", vectors, self.centre.astype(np.float64))
         return products
 
     def limits(

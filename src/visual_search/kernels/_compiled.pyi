@@ -145,6 +145,7 @@ class RowScreen:
     def __init__(
         self,
         codes: npt.NDArray[np.uint8],
+        half: bool,
         facts: npt.NDArray[np.float64],
         k: int,
         euclidean: bool,

@@ -14,7 +14,8 @@ namespace kernels {
 
 // What is known of one query; see `int8_codes.CodedQueries`.
 struct Question {
-    const std::uint8_t* codes;
+    const std::uint8_t* codes;  // as in `Tile`
+    bool half;
     double scale, size, least_square, most_square;
     double ratio;  // at least |e_q| / |s_q i_q|
 };

@@ -19,6 +19,7 @@ __all__ = [
     "RowScreen",
     "best_processor",
     "fast_screen",
+    "largest_code",
     "merge_nearest",
     "multiply_registers",
     "pack_rows",
@@ -45,6 +46,18 @@ def best_processor() -> int:
 def fast_screen() -> bool:
     """Whether this processor multiplies int8 faster than float32."""
     return best_processor() > 0
+
+
+def largest_code(processor: int | None = None) -> int:
+    """Largest size of a query's code: AVX2 adds two products in 16 bits, which is too few for two of 127 x 255.
+
+    Parameters
+    ----------
+    processor : int, optional
+        As for `RowScreen`.
+    """
+    kind = best_processor() if processor is None else processor
+    return 63 if PROCESSORS[kind] == "avx2" else 127
 
 
 def multiply_registers(rounds: int) -> int:
@@ -158,6 +171,7 @@ class RowScreen:
         self._parts = [
             _compiled.RowScreen(
                 queries.codes,
+                queries.most < 127,
                 facts,
                 k,
                 euclidean,

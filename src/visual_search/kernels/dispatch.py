@@ -33,7 +33,16 @@ from visual_search.kernels.joined import (
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.text_files import Layout, Source, Table
 
-__all__ = ["ENVIRONMENT_VARIABLE", "Active", "Kernels", "RowScreen", "active", "fast_screen", "kernels"]
+__all__ = [
+    "ENVIRONMENT_VARIABLE",
+    "Active",
+    "Kernels",
+    "RowScreen",
+    "active",
+    "fast_screen",
+    "kernels",
+    "largest_code",
+]
 
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
@@ -227,6 +236,14 @@ def fast_screen() -> bool:
     if active().name != "compiled":
         return False
     found: bool = importlib.import_module("visual_search.kernels.compiled_exact").fast_screen()
+    return found
+
+
+def largest_code() -> int:
+    """Largest size of a query's code that the int8 screen of the kernels that run can take."""
+    if active().name != "compiled":
+        return 127
+    found: int = importlib.import_module("visual_search.kernels.compiled_exact").largest_code()
     return found
 
 

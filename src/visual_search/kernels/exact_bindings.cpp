@@ -70,21 +70,22 @@ void some_packed(InMatrix<float> rows, In<float> centre, double growth, std::siz
 // The queries first .. last and their candidates among the rows that have been seen.
 class RowScreen {
   public:
-    RowScreen(InMatrix<std::uint8_t> codes, InMatrix<double> facts, const ScreenOptions& options, std::size_t first,
-              std::size_t last)
-        : codes_(std::move(codes)), options_(options) {
+    RowScreen(InMatrix<std::uint8_t> codes, bool half, InMatrix<double> facts, const ScreenOptions& options,
+              std::size_t first, std::size_t last)
+        : codes_(std::move(codes)), options_(options), spare_((last - first) / 8 * options.room) {
         const bool sound = codes_.shape(1) % 4 == 0 && codes_.shape(1) > 0 && codes_.shape(0) == facts.shape(0) &&
                            facts.shape(1) == 5 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
-                           options.room > 1;
+                           options.room > 1 && (half || options.processor != Processor::avx2);
         if (!sound) throw std::invalid_argument("the parts of queries do not fit");
         screens_.reserve(last - first);
         for (std::size_t q = first; q < last; ++q) {
             const double* const fact = facts.data() + 5 * q;
-            screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), fact[0], fact[1], fact[2], fact[3], fact[4]},
-                                  options_);
+            screens_.emplace_back(Question{codes_.data() + q * codes_.shape(1), half, fact[0], fact[1], fact[2], fact[3],
+                                           fact[4]},
+                                  options_, spare_);
         }
     }
-    // Each query's screen refers to the options here.
+    // Each query's screen refers to the options and the spare room here.
     RowScreen(const RowScreen&) = delete;
     RowScreen& operator=(const RowScreen&) = delete;
 
@@ -136,16 +137,17 @@ class RowScreen {
   private:
     InMatrix<std::uint8_t> codes_;
     ScreenOptions options_;
+    std::size_t spare_;
     std::vector<QueryScreen> screens_;
 };
 
-void make_row_screen(RowScreen* place, InMatrix<std::uint8_t> codes, InMatrix<double> facts, std::size_t k,
+void make_row_screen(RowScreen* place, InMatrix<std::uint8_t> codes, bool half, InMatrix<double> facts, std::size_t k,
                      bool euclidean, double growth, std::size_t room, int processor_number, std::size_t first,
                      std::size_t last) {
     if (processor_number < 0 || processor_number > static_cast<int>(processor())) {
         throw std::invalid_argument("there are no such instructions");
     }
-    new (place) RowScreen(std::move(codes), std::move(facts),
+    new (place) RowScreen(std::move(codes), half, std::move(facts),
                           {k, euclidean, growth, room, static_cast<Processor>(processor_number)}, first, last);
 }
 
@@ -184,7 +186,7 @@ void bind_exact(nb::module_& module) {
                "processor"_a, "codes"_a.noconvert(), "half_square"_a.noconvert(), "inverse"_a.noconvert(), "error"_a.noconvert(),
                "length"_a.noconvert(), "bias"_a.noconvert());
     nb::class_<RowScreen>(module, "RowScreen")
-        .def("__init__", &make_row_screen, "codes"_a.noconvert(), "facts"_a.noconvert(), "k"_a, "euclidean"_a,
+        .def("__init__", &make_row_screen, "codes"_a.noconvert(), "half"_a, "facts"_a.noconvert(), "k"_a, "euclidean"_a,
              "growth"_a, "room"_a, "processor"_a, "first"_a, "last"_a)
         .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert())
         .def("likely", &RowScreen::likely)

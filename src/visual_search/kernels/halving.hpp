@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
-#include "pack.hpp"
 #include "processors.hpp"
+#include "registers.hpp"
 
 namespace kernels {
 
@@ -17,51 +16,55 @@ struct Range {
     float least, most;
 };
 
+template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE Range range_of(const float* values, std::size_t size) {
+    using Floats = Register<float, Bytes>;
+    constexpr std::size_t width = Bytes / sizeof(float);
     constexpr float never = std::numeric_limits<float>::infinity();
-    const Floats16 none = {};
-    Floats16 least = none + never, most = none - never;
+    const Floats none = {};
+    Floats least = none + never, most = none - never;
     std::size_t i = 0;
-    for (; i + lanes <= size; i += lanes) {
-        Floats16 some;
-        std::memcpy(&some, values + i, sizeof some);
+    for (; i + width <= size; i += width) {
+        Floats some;
+        load(some, values + i);
         least = some < least ? some : least;
         most = some > most ? some : most;
     }
-    float lane[2 * lanes];
-    std::memcpy(lane, &least, sizeof least);
-    std::memcpy(lane + lanes, &most, sizeof most);
-    Range range{*std::min_element(lane, lane + lanes), *std::max_element(lane + lanes, lane + 2 * lanes)};
+    Range range{least[0], most[0]};
+    for (std::size_t l = 1; l < width; ++l) range = {std::min(range.least, least[l]), std::max(range.most, most[l])};
     for (; i < size; ++i) range = {std::min(range.least, values[i]), std::max(range.most, values[i])};
     return range;
 }
 
 // How many are not above one.
+template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE std::size_t count_within(const float* values, std::size_t size, float most) {
-    Ints16 counts = {};
+    constexpr std::size_t width = Bytes / sizeof(float);
+    Register<std::int32_t, Bytes> counts = {};
+    const Register<float, Bytes> all = most - Register<float, Bytes>{};
     std::size_t i = 0, count = 0;
-    for (; i + lanes <= size; i += lanes) {
-        Floats16 some;
-        std::memcpy(&some, values + i, sizeof some);
-        counts -= some <= most;
+    for (; i + width <= size; i += width) {
+        Register<float, Bytes> some;
+        load(some, values + i);
+        counts -= some <= all;
     }
-    std::int32_t lane[lanes];
-    std::memcpy(lane, &counts, sizeof lane);
+    for (std::size_t l = 0; l < width; ++l) count += std::size_t(counts[l]);
     for (; i < size; ++i) count += values[i] <= most;
-    return count + static_cast<std::size_t>(folded_lanes(lane));
+    return count;
 }
 
 // Infinity where halving does not find one. `spare` is how many more than k are good enough.
+template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE float within_which(const float* values, std::size_t size, std::size_t k, std::size_t spare) {
     constexpr int halvings = 20;
     constexpr float far = 1e38F;
-    auto [below, above] = range_of(values, size);
-    if (!(below > -far && above < far && count_within(values, size, above) >= k)) {
+    auto [below, above] = range_of<Bytes>(values, size);
+    if (!(below > -far && above < far && count_within<Bytes>(values, size, above) >= k)) {
         return std::numeric_limits<float>::infinity();
     }
     for (int i = 0; i < halvings; ++i) {
         const float middle = below + (above - below) / 2;
-        const std::size_t count = count_within(values, size, middle);
+        const std::size_t count = count_within<Bytes>(values, size, middle);
         (count >= k ? above : below) = middle;
         if (count >= k && count <= k + spare) break;
     }
@@ -71,18 +74,18 @@ VISUAL_SEARCH_INLINE float within_which(const float* values, std::size_t size, s
 using WithinWhich = float (*)(const float* values, std::size_t size, std::size_t k, std::size_t spare);
 
 inline float within_which_anywhere(const float* values, std::size_t size, std::size_t k, std::size_t spare) {
-    return within_which(values, size, k, spare);
+    return within_which<any_register>(values, size, k, spare);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline float within_which_by_avx2(const float* values, std::size_t size, std::size_t k,
                                                                   std::size_t spare) {
-    return within_which(values, size, k, spare);
+    return within_which<avx2_register>(values, size, k, spare);
 }
 
 VISUAL_SEARCH_AVX512 inline float within_which_by_avx512(const float* values, std::size_t size, std::size_t k,
                                                          std::size_t spare) {
-    return within_which(values, size, k, spare);
+    return within_which<avx512_register>(values, size, k, spare);
 }
 #endif
 

@@ -91,8 +91,10 @@ class CodedQueries:
     ----------
     dimension : int
         d.
+    most : {127, 63}
+        The largest size that a code can have.
     codes : uint8 array of shape (queries, 4 ceil(d / 4))
-        i + 128.
+        i + most + 1.
     scale : float64 array of shape (queries,)
         1 / b.
     size : float64 array of shape (queries,)
@@ -104,6 +106,7 @@ class CodedQueries:
     """
 
     dimension: int
+    most: int
     codes: npt.NDArray[np.uint8]
     scale: FloatArray
     size: FloatArray
@@ -139,15 +142,21 @@ def room_for(k: int) -> int:
     return max(8192, 16 * k)
 
 
-def code_queries(queries: FloatArray) -> CodedQueries:
+def code_queries(queries: FloatArray, most: int = 127) -> CodedQueries:
     """Codes of float64 queries.
+
+    Parameters
+    ----------
+    queries : float64 array of shape (n, d)
+    most : {127, 63}
+        As for `CodedQueries`; what the kernels' ``largest_code`` says.
 
     >>> coded = code_queries(np.array([[127.0, -63.4]]))
     >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio[0] < 0.4 / 141)
     ([255, 65, 128, 128], [1.0], True)
     """
     n, d = queries.shape
-    codes = np.full((n, -(-d // 4) * 4), 128, dtype=np.uint8)
+    codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
     scale, size, squares, error = (np.empty(n) for _ in range(4))
     step = max(1, _TOGETHER // d)
     memory = np.empty((2, min(step, n), d))
@@ -156,10 +165,10 @@ def code_queries(queries: FloatArray) -> CodedQueries:
         mine = queries[some]
         whole, rest = memory[:, : len(mine)]
         np.abs(mine, out=whole)
-        most = whole.max(axis=1)
-        inverse = np.minimum(127 / np.where(most > 0, most, 127.0), 1e30)
+        largest = whole.max(axis=1)
+        inverse = np.minimum(most / np.where(largest > 0, largest, most), 1e30)
         np.rint(np.multiply(mine, inverse[:, None], out=whole), out=whole)
-        np.add(whole, 128, out=codes[some, :d], casting="unsafe")
+        np.add(whole, most + 1, out=codes[some, :d], casting="unsafe")
         scale[some] = 1 / inverse
         np.subtract(mine, np.multiply(whole, scale[some, None], out=rest), out=rest)
         squares[some], size[some], error[some] = (np.einsum("ij,ij->i", part, part) for part in (mine, whole, rest))
@@ -167,4 +176,4 @@ def code_queries(queries: FloatArray) -> CodedQueries:
     error = np.sqrt(error) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
     ratio = error / np.where(size > 0, size, 1)
     own = squares * (1 - _SLACK), squares * (1 + _SLACK)
-    return CodedQueries(d, codes, scale, size, own, ratio)
+    return CodedQueries(d, most, codes, scale, size, own, ratio)

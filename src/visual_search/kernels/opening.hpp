@@ -12,24 +12,27 @@
 #include "halving.hpp"
 #include "pack.hpp"
 #include "processors.hpp"
+#include "registers.hpp"
 #include "tiles.hpp"
 
 namespace kernels {
 
 // Upper bounds of a panel's rows for query `q` of a tile, but for rounding and a constant; in units of the query's scale.
+template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE void rough_uppers(const PackedRows& rows, std::size_t panel, const Tile& tile, const Reached& reached,
                                        std::size_t q, float* values) {
-    for (std::size_t r = 0; r < panel_rows; r += lanes) {
+    using Floats = Register<float, Bytes>;
+    for (std::size_t r = 0; r < panel_rows; r += Bytes / sizeof(float)) {
         const std::size_t at = panel * panel_rows + r;
-        Floats16 half, inverse, error, length;
-        Ints16 product;
-        std::memcpy(&half, rows.half_square + at, sizeof half);
-        std::memcpy(&inverse, rows.inverse + at, sizeof inverse);
-        std::memcpy(&error, rows.error + at, sizeof error);
-        std::memcpy(&length, rows.length + at, sizeof length);
-        std::memcpy(&product, reached.products[q] + r, sizeof product);
-        const Floats16 above =
-            (tile.alpha[q] * half - __builtin_convertvector(product, Floats16) - tile.gamma[q] * error - tile.delta[q] * length) /
+        Floats half, inverse, error, length;
+        Register<std::int32_t, Bytes> product;
+        load(half, rows.half_square + at);
+        load(inverse, rows.inverse + at);
+        load(error, rows.error + at);
+        load(length, rows.length + at);
+        load(product, reached.products[q] + r);
+        const Floats above =
+            (tile.alpha[q] * half - __builtin_convertvector(product, Floats) - tile.gamma[q] * error - tile.delta[q] * length) /
             inverse;
         std::memcpy(values + r, &above, sizeof above);
     }
@@ -43,30 +46,31 @@ struct Opening {
 };
 
 // A rough upper bound that at least k of them and not many more are not above, by some to spare for rounding.
+template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE float find_least(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
     const auto& [rows, tile, known] = opening;
     values.resize(known.size() * panel_rows);
     for (std::size_t panel = 0; panel < known.size(); ++panel) {
-        rough_uppers(rows, panel, tile, known[panel], q, values.data() + panel * panel_rows);
+        rough_uppers<Bytes>(rows, panel, tile, known[panel], q, values.data() + panel * panel_rows);
     }
-    return within_which(values.data(), values.size(), k + k / 16 + 1, k / 8);
+    return within_which<Bytes>(values.data(), values.size(), k + k / 16 + 1, k / 8);
 }
 
 using LeastFinder = float (*)(const Opening&, std::size_t q, std::size_t k, std::vector<float>& values);
 
 inline float find_least_anywhere(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
-    return find_least(opening, q, k, values);
+    return find_least<any_register>(opening, q, k, values);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline float find_least_by_avx2(const Opening& opening, std::size_t q, std::size_t k,
                                                                 std::vector<float>& values) {
-    return find_least(opening, q, k, values);
+    return find_least<avx2_register>(opening, q, k, values);
 }
 
 VISUAL_SEARCH_AVX512 inline float find_least_by_avx512(const Opening& opening, std::size_t q, std::size_t k,
                                                        std::vector<float>& values) {
-    return find_least(opening, q, k, values);
+    return find_least<avx512_register>(opening, q, k, values);
 }
 #endif
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "processors.hpp"
+#include "registers.hpp"
 
 namespace kernels {
 
@@ -40,11 +41,6 @@ struct Span {
     std::size_t first, last;
 };
 
-// Sixteen numbers at once, in whatever registers the processor has.
-using Floats16 = float __attribute__((vector_size(64)));
-using Ints16 = std::int32_t __attribute__((vector_size(64)));
-using Bytes16 = std::int8_t __attribute__((vector_size(16)));
-
 inline std::size_t whole_lanes(std::size_t d) { return (d + lanes - 1) / lanes * lanes; }
 
 // The upper half of the lanes onto the lower half until one is left.
@@ -61,48 +57,58 @@ struct Sums {
     std::int32_t sum, sum_of_squares;
 };
 
-// Codes of one row x, less the centre; `z` and `codes` have room for whole vectors, the centre is filled up with zeros.
-VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, float* z, std::int8_t* codes) {
+// Room for one row: the numbers less the centre, and their codes before they are narrowed; whole lanes, zeros behind d.
+struct CodedRow {
+    explicit CodedRow(std::size_t wide) : z(wide), wide_codes(wide) {}
+    std::vector<float> z;
+    std::vector<std::int32_t> wide_codes;
+};
+
+// Codes of one row x, less the centre, which is filled up with zeros. Sums go into sixteen lanes, whatever the registers.
+template <std::size_t Bytes>
+VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, CodedRow& row, std::int8_t* codes) {
+    using Floats = Register<float, Bytes>;
+    using Ints = Register<std::int32_t, Bytes>;
+    constexpr std::size_t width = Bytes / sizeof(float), parts = lanes / width;
     const std::size_t wide = whole_lanes(from.d), full = from.d / lanes * lanes;
-    Floats16 largest = {}, squares = {}, rest = {};
-    const auto take = [&](std::size_t j, Floats16 some) {
-        Floats16 centre;
-        std::memcpy(&centre, from.centre + j, sizeof centre);
-        some -= centre;
-        std::memcpy(z + j, &some, sizeof some);
-        const Floats16 size = some < 0 ? -some : some;
-        largest = size > largest ? size : largest;
-        squares += some * some;
-    };
-    for (std::size_t j = 0; j < full; j += lanes) {
-        Floats16 some;
-        std::memcpy(&some, x + j, sizeof some);
-        take(j, some);
-    }
-    if (full < wide) {
-        float last[lanes] = {};
-        std::memcpy(last, x + full, (from.d - full) * sizeof *x);
-        Floats16 some;
-        std::memcpy(&some, last, sizeof some);
-        take(full, some);
+    float* const z = row.z.data();
+    float last[lanes] = {};
+    std::copy(x + full, x + from.d, last);
+    Floats largest[parts] = {}, squares[parts] = {}, rest[parts] = {};
+    for (std::size_t j = 0; j < wide; j += lanes) {
+        const float* const sixteen = j < full ? x + j : last;
+#pragma GCC unroll 4
+        for (std::size_t p = 0; p < parts; ++p) {
+            Floats some, centre;
+            load(some, sixteen + p * width);
+            load(centre, from.centre + j + p * width);
+            some -= centre;
+            std::memcpy(z + j + p * width, &some, sizeof some);
+            const Floats size = some < 0 ? -some : some;
+            largest[p] = size > largest[p] ? size : largest[p];
+            squares[p] += some * some;
+        }
     }
     float most = 0, lane[lanes];
     std::memcpy(lane, &largest, sizeof lane);
     for (const float one : lane) most = one > most ? one : most;
     Sums found{most > 0 ? std::min(127.0F / most, 1e30F) : 1.0F, 0, 0, 0, 0};
-    Ints16 sum = {}, sum_of_squares = {};
+    Ints sum[parts] = {}, sum_of_squares[parts] = {};
     for (std::size_t j = 0; j < wide; j += lanes) {
-        Floats16 t;
-        std::memcpy(&t, z + j, sizeof t);
-        t *= found.b;
-        const Floats16 whole = (t + 12582912.0F) - 12582912.0F;  // 1.5 x 2^23: to the nearest, ties to even
-        rest += (t - whole) * (t - whole);
-        const Ints16 code = __builtin_convertvector(whole, Ints16);
-        sum += code;
-        sum_of_squares += code * code;
-        const Bytes16 narrow = __builtin_convertvector(code, Bytes16);
-        std::memcpy(codes + j, &narrow, sizeof narrow);
+#pragma GCC unroll 4
+        for (std::size_t p = 0; p < parts; ++p) {
+            Floats t;
+            load(t, z + j + p * width);
+            t *= found.b;
+            const Floats whole = (t + 12582912.0F) - 12582912.0F;  // 1.5 x 2^23: to the nearest, ties to even
+            rest[p] += (t - whole) * (t - whole);
+            const Ints code = __builtin_convertvector(whole, Ints);
+            sum[p] += code;
+            sum_of_squares[p] += code * code;
+            std::memcpy(row.wide_codes.data() + j + p * width, &code, sizeof code);
+        }
     }
+    for (std::size_t j = 0; j < wide; ++j) codes[j] = static_cast<std::int8_t>(row.wide_codes[j]);
     std::memcpy(lane, &squares, sizeof lane);
     found.square = folded_lanes(lane);
     std::memcpy(lane, &rest, sizeof lane);
@@ -125,14 +131,15 @@ inline void interleave(const std::int8_t* codes, std::size_t wide, std::size_t g
 
 // Rows first .. last. `growth` bounds the relative error of a float32 sum of d squares, several times over. The codes of a
 // panel are gathered before they are interleaved, so that a panel is written from its beginning to its end.
-template <class Interleave>
+template <std::size_t Bytes, class Interleave>
 VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, double growth, Span span,
                                     Interleave interleave_panel) {
     const std::size_t wide = whole_lanes(from.d);
-    std::vector<float> z(wide);
+    CodedRow coded(wide);
     std::vector<std::int8_t> panel(panel_rows * wide);
     for (std::size_t row = span.first; row < span.last; ++row) {
-        const Sums found = code_row(from, from.rows + row * from.d, z.data(), panel.data() + row % panel_rows * wide);
+        const Sums found =
+            code_row<Bytes>(from, from.rows + row * from.d, coded, panel.data() + row % panel_rows * wide);
         const double b = found.b, square = found.square, left = std::sqrt(double(found.rest));
         const double roundings = 0x1p-21 * (std::sqrt(double(found.sum_of_squares)) + 1 + left);
         to.half_square[row] = static_cast<float>(square * b / 2 * (1 - growth));
@@ -148,7 +155,7 @@ VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, 
 }
 
 inline void pack_anywhere(const Unpacked& from, const PackedRows& to, double growth, Span span) {
-    pack_some(from, to, growth, span, interleave);
+    pack_some<any_register>(from, to, growth, span, interleave);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
@@ -201,13 +208,55 @@ VISUAL_SEARCH_AVX512 inline void interleave_by_avx512(const std::int8_t* codes, 
     }
 }
 
+// As `interleave`: 8 rows and 8 groups at a time, turned in three steps.
+__attribute__((target("avx2"))) inline void interleave_by_avx2(const std::int8_t* codes, std::size_t wide,
+                                                               std::size_t groups, std::size_t begin, std::size_t end,
+                                                               std::int8_t* place) {
+    if (begin != 0 || end != panel_rows) return interleave(codes, wide, groups, begin, end, place);
+    constexpr std::size_t eight = 8;
+    const std::size_t turned = groups / eight * eight;
+    for (std::size_t part = 0; part < panel_rows; part += eight) {
+        for (std::size_t g = 0; g < turned; g += eight) {
+            __m256i one[eight], other[eight];
+#pragma GCC unroll 8
+            for (std::size_t r = 0; r < eight; ++r) {
+                one[r] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + (part + r) * wide + 4 * g));
+            }
+#pragma GCC unroll 4
+            for (std::size_t r = 0; r < eight; r += 2) {
+                other[r] = _mm256_unpacklo_epi32(one[r], one[r + 1]);
+                other[r + 1] = _mm256_unpackhi_epi32(one[r], one[r + 1]);
+            }
+#pragma GCC unroll 2
+            for (std::size_t r = 0; r < eight; r += 4) {
+                one[r] = _mm256_unpacklo_epi64(other[r], other[r + 2]);
+                one[r + 1] = _mm256_unpackhi_epi64(other[r], other[r + 2]);
+                one[r + 2] = _mm256_unpacklo_epi64(other[r + 1], other[r + 3]);
+                one[r + 3] = _mm256_unpackhi_epi64(other[r + 1], other[r + 3]);
+            }
+            // Now one[4 i + c] holds, of the rows 4 i to 4 i + 3, the groups c and 4 + c.
+#pragma GCC unroll 4
+            for (std::size_t c = 0; c < 4; ++c) {
+                other[c] = _mm256_permute2x128_si256(one[c], one[4 + c], 0x20);
+                other[4 + c] = _mm256_permute2x128_si256(one[c], one[4 + c], 0x31);
+            }
+#pragma GCC unroll 8
+            for (std::size_t i = 0; i < eight; ++i) {
+                std::int8_t* const to = place + (g + i) * 4 * panel_rows + 4 * part;
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), other[i]);
+            }
+        }
+    }
+    interleave(codes + 4 * turned, wide, groups - turned, 0, panel_rows, place + turned * 4 * panel_rows);
+}
+
 __attribute__((target("avx2"))) inline void pack_by_avx2(const Unpacked& from, const PackedRows& to, double growth,
                                                          Span span) {
-    pack_some(from, to, growth, span, interleave);
+    pack_some<avx2_register>(from, to, growth, span, interleave_by_avx2);
 }
 
 VISUAL_SEARCH_AVX512 inline void pack_by_avx512(const Unpacked& from, const PackedRows& to, double growth, Span span) {
-    pack_some(from, to, growth, span, interleave_by_avx512);
+    pack_some<avx512_register>(from, to, growth, span, interleave_by_avx512);
 }
 
 #endif

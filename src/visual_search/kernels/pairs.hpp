@@ -10,24 +10,31 @@
 #include <vector>
 
 #include "processors.hpp"
+#include "registers.hpp"
 
 namespace kernels {
 
 enum class Metric { l2, inner_product, cosine };
 
-using Doubles8 = double __attribute__((vector_size(64)));
-
 // The upper half onto the lower half until one is left: an order that depends on the count alone.
+template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE double folded(double* terms, std::size_t count) {
+    using Doubles = Register<double, Bytes>;
+    constexpr std::size_t wide = Bytes / sizeof(double), eight = 8;
     std::size_t width = count;
-    for (; width % 16 == 0; width /= 2) {
-        for (std::size_t i = 0; i < width / 2; i += 8) {
-            Doubles8 lower, upper;
-            std::memcpy(&lower, terms + i, sizeof lower);
-            std::memcpy(&upper, terms + width / 2 + i, sizeof upper);
+    for (; width > eight && width % (2 * wide) == 0; width /= 2) {
+        for (std::size_t i = 0; i < width / 2; i += wide) {
+            Doubles lower, upper;
+            load(lower, terms + i);
+            load(upper, terms + width / 2 + i);
             lower += upper;
             std::memcpy(terms + i, &lower, sizeof lower);
         }
+    }
+    if (width == eight) {
+        const double first = terms[0] + terms[4], second = terms[1] + terms[5];
+        const double third = terms[2] + terms[6], fourth = terms[3] + terms[7];
+        return (first + third) + (second + fourth);
     }
     while (width > 1) {
         const std::size_t half = (width + 1) / 2;
@@ -37,25 +44,45 @@ VISUAL_SEARCH_INLINE double folded(double* terms, std::size_t count) {
     return terms[0];
 }
 
-template <class T, class Term>
+// As many numbers as a register has doubles, which they become.
+template <std::size_t Bytes, class T>
+VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
+    constexpr std::size_t width = Bytes / sizeof(double);
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    if constexpr (Bytes != any_register && std::is_same_v<T, float>) {
+        // GCC 12 widens half a register at a time, by way of memory.
+        Register<double, Bytes> wide;
+        asm("vcvtps2pd %1, %0" : "=v"(wide) : "m"(*reinterpret_cast<const float(*)[width]>(from)));
+        return wide;
+    }
+#endif
+    Register<T, width * sizeof(T)> some;
+    load(some, from);
+    return __builtin_convertvector(some, Register<double, Bytes>);
+}
+
+template <std::size_t Bytes, class T, class Term>
 VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
     if constexpr (std::is_floating_point_v<T>) {
         // The first folds while the terms are made, where that comes out even.
         if (d % 64 == 0) {
             const std::size_t part = d / 8;
-            for (std::size_t i = 0; i < part; ++i) {
-                const auto made = [&](std::size_t at) { return term(double(x[i + at * part]), double(q[i + at * part])); };
-                const auto pair = [&](std::size_t at) { return made(at) + made(at + 4); };
-                terms[i] = (pair(0) + pair(2)) + (pair(1) + pair(3));
+            for (std::size_t i = 0; i < part; i += Bytes / sizeof(double)) {
+                const auto made = [&](std::size_t at) {
+                    return term(widened<Bytes>(x + i + at * part), widened<Bytes>(q + i + at * part));
+                };
+                const auto lower = (made(0) + made(4)) + (made(2) + made(6));
+                const auto both = lower + ((made(1) + made(5)) + (made(3) + made(7)));
+                std::memcpy(terms + i, &both, sizeof both);
             }
-            return folded(terms, part);
+            return folded<Bytes>(terms, part);
         }
         const std::size_t half = (d + 1) / 2;
         for (std::size_t i = 0; i < d - half; ++i) {
             terms[i] = term(double(x[i]), double(q[i])) + term(double(x[i + half]), double(q[i + half]));
         }
         if (d % 2 == 1) terms[half - 1] = term(double(x[half - 1]), double(q[half - 1]));
-        return folded(terms, half);
+        return folded<Bytes>(terms, half);
     } else {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < d; ++i) sum += term(std::int64_t(x[i]), std::int64_t(q[i]));
@@ -63,16 +90,16 @@ VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double
     }
 }
 
-template <class T>
+template <std::size_t Bytes, class T>
 VISUAL_SEARCH_INLINE double distance_in(Metric metric, const T* x, const T* q, std::size_t d, double* terms) {
     const auto product = [](auto one, auto other) { return one * other; };
     if (metric == Metric::l2) {
-        return std::sqrt(sum_of(x, q, d, terms, [](auto one, auto other) { return (one - other) * (one - other); }));
+        return std::sqrt(sum_of<Bytes>(x, q, d, terms, [](auto one, auto other) { return (one - other) * (one - other); }));
     }
-    const double dot = sum_of(x, q, d, terms, product);
+    const double dot = sum_of<Bytes>(x, q, d, terms, product);
     if (metric == Metric::inner_product) return 0.0 - dot;
-    const double own = sum_of(x, x, d, terms, product);
-    const double other = sum_of(q, q, d, terms, product);
+    const double own = sum_of<Bytes>(x, x, d, terms, product);
+    const double other = sum_of<Bytes>(q, q, d, terms, product);
     if constexpr (std::is_floating_point_v<T>) {
         return 0.0 - dot / (std::sqrt(own) * std::sqrt(other));
     } else {
@@ -91,7 +118,7 @@ struct Pairs {
     double* distances;
 };
 
-template <class T>
+template <std::size_t Bytes, class T>
 VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric,
                                              const std::vector<std::uint32_t>& order) {
     constexpr std::size_t ahead = 8, line = 64;
@@ -106,7 +133,7 @@ VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metri
             }
         }
         const std::uint32_t i = order[at];
-        pairs.distances[i] = distance_in(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,
+        pairs.distances[i] = distance_in<Bytes>(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,
                                          pairs.queries + std::size_t(pairs.query_of[i]) * pairs.d, pairs.d, terms.data());
     }
 }
@@ -125,19 +152,19 @@ std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t rows, std:
 
 template <class T>
 void pair_distances_anywhere(const Pairs<T>& pairs, Metric metric, const std::vector<std::uint32_t>& order) {
-    distances_of_pairs(pairs, metric, order);
+    distances_of_pairs<any_register>(pairs, metric, order);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 template <class T>
 __attribute__((target("avx2"))) void pair_distances_by_avx2(const Pairs<T>& pairs, Metric metric,
                                                             const std::vector<std::uint32_t>& order) {
-    distances_of_pairs(pairs, metric, order);
+    distances_of_pairs<avx2_register>(pairs, metric, order);
 }
 template <class T>
 VISUAL_SEARCH_AVX512 void pair_distances_by_avx512(const Pairs<T>& pairs, Metric metric,
                                                    const std::vector<std::uint32_t>& order) {
-    distances_of_pairs(pairs, metric, order);
+    distances_of_pairs<avx512_register>(pairs, metric, order);
 }
 #endif
 

@@ -34,17 +34,21 @@ __attribute__((target("avx512f,avx512vnni"))) inline void multiply_by_vnni(std::
     }
 }
 
+// Bytes in pairs and the pairs as words, as the AVX2 screen multiplies them.
 __attribute__((target("avx2"))) inline void multiply_by_avx2(std::size_t rounds) {
-    __m256i sums[8];
-    __m256i one = _mm256_set1_epi8(1), other = _mm256_set1_epi8(2), ones = _mm256_set1_epi16(1);
-    for (__m256i& sum : sums) sum = _mm256_setzero_si256();
+    __m256i one = _mm256_set1_epi16(1);
+    __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
     for (std::size_t round = 0; round < rounds; round += 8) {
-#pragma GCC unroll 8
-        for (__m256i& sum : sums) {
-            __m256i pairs = _mm256_maddubs_epi16(one, other);
-            asm volatile("" : "+x"(pairs));
-            sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
-        }
+        asm volatile("" : "+x"(one));
+        a = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, a));
+        b = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, b));
+        c = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, c));
+        d = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, d));
+        e = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, e));
+        f = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, f));
+        g = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, g));
+        h = _mm256_madd_epi16(one, _mm256_maddubs_epi16(one, h));
+        asm volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(d), "+x"(e), "+x"(f), "+x"(g), "+x"(h));
     }
 }
 

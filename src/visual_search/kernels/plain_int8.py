@@ -140,7 +140,7 @@ class RowScreen:
         panels = packed.codes.reshape(-1, queries.codes.shape[1] // 4, PANEL_ROWS, 4)
         rows = panels.transpose(0, 2, 1, 3).reshape(-1, queries.codes.shape[1])[:n].astype(np.float64)
         half, b, error, length = (array[:n].astype(np.float64) for array in packed.arrays[1:5])
-        dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - 128) @ rows.T)
+        dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - (queries.most + 1)) @ rows.T)
         errors = queries.size[:, None] * (error + queries.ratio[:, None] * length)
         if not self._euclidean:
             return _below((-dots - errors) / b), _above((-dots + errors) / b)

@@ -22,10 +22,12 @@ struct Candidate {
 
 class QueryScreen {
   public:
-    QueryScreen(const Question& question, const ScreenOptions& options) : question_(question), options_(options) {}
+    // `spare` is room beside that of each query, for all queries of a thread: who takes of it, lowers it.
+    QueryScreen(const Question& question, const ScreenOptions& options, std::size_t& spare)
+        : question_(question), options_(options), spare_(&spare) {}
 
     bool full() const { return full_; }
-    const std::uint8_t* codes() const { return question_.codes; }
+    const Question& question() const { return question_; }
 
     // What counts for the rows that come: the value above which none is wanted, and how far exact and true values may be
     // apart. Neither falls while rows come, so that what was left out before would be left out now.
@@ -161,17 +163,24 @@ class QueryScreen {
         keep_within(candidates_, [this](const Candidate& one) { return double(one.lower) <= limit_; });
     }
 
-    // Often enough that memory stays small. More than half of the room still taken: another way is better for this query.
+    // Often enough that memory stays small. More than half of the room still taken, and no other to be had: another way is
+    // better for this query.
     void make_room() {
         part_uppers();
         drop();
-        full_ = candidates_.size() > options_.room / 2;
+        if (candidates_.size() > room_ / 2 && room_ <= *spare_) {
+            *spare_ -= room_;
+            room_ *= 2;
+        }
+        full_ = candidates_.size() > room_ / 2;
         if (full_) candidates_ = {};
-        enough_ = std::min(options_.room, std::max(enough_, 2 * candidates_.size()));
+        enough_ = std::min(room_, std::max(enough_, 2 * candidates_.size()));
     }
 
     Question question_;
     const ScreenOptions& options_;
+    std::size_t* spare_;
+    std::size_t room_ = options_.room;
     std::vector<Candidate> candidates_;
     std::vector<float> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();

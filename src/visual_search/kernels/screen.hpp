@@ -7,6 +7,10 @@
 #include <limits>
 #include <vector>
 
+#if defined(__unix__)
+#include <unistd.h>
+#endif
+
 #include "opening.hpp"
 #include "query_screen.hpp"
 #include "tiles.hpp"
@@ -18,9 +22,10 @@ class QueryTile {
   public:
     QueryTile(QueryScreen* screens, std::size_t count, const PackedRows& rows, std::int64_t number)
         : screens_(screens), count_(count), rows_(rows), number_(number) {
+        tile_.half = screens_[0].question().half;
         for (std::size_t i = 0; i < tile_queries; ++i) {
             const QueryScreen& screen = screens_[std::min(i, count_ - 1)];
-            tile_.codes[i] = screen.codes();
+            tile_.codes[i] = screen.question().codes;
             screen.set_thresholds(tile_, i);
             if (i >= count_) tile_.beta[i] = std::numeric_limits<float>::infinity();
         }
@@ -120,14 +125,24 @@ inline void open_screens(const PackedRows& rows, std::int64_t first, std::vector
     }
 }
 
+// Codes that half of the second cache holds, beside the queries that pass by.
+inline std::size_t portion_bytes() {
+    constexpr long least = 1 << 17, usual = 1 << 18, most = 1 << 20;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return std::size_t(cache > 0 ? std::clamp(cache / 2, least, most) : usual);
+#else
+    return std::size_t(usual);
+#endif
+}
+
 // All rows, the first of them called `first`, against the questions. Rows are taken in portions that stay in the second
 // cache while every query sees them.
 inline void screen_rows(const PackedRows& rows, std::int64_t first, std::vector<QueryScreen>& screens,
                         const ScreenOptions& options) {
-    constexpr std::size_t portion_bytes = 1 << 19;
     const TileKernels kernels = tile_kernels(options.processor);
     const std::size_t panels = (rows.count + panel_rows - 1) / panel_rows;
-    const std::size_t portion = std::max<std::size_t>(1, portion_bytes / (rows.groups * 4 * panel_rows));
+    const std::size_t portion = std::max<std::size_t>(1, portion_bytes() / (rows.groups * 4 * panel_rows));
     const std::size_t opened = opening_panels(rows, screens, options.k);
     if (opened > 0) open_screens(rows, first, screens, options, opened);
     Reached reached;

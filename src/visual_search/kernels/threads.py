@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 __all__ = ["in_threads", "one_blas_thread", "thread_count"]
 
+_MOST_THREADS = 256
 
 T = TypeVar("T")
 
@@ -25,15 +28,50 @@ def thread_count() -> int:
 
 
 def in_threads(work: Callable[[int], T], count: int, *, threads: int | None = None) -> list[T]:
-    """Do the parts 0 to ``count - 1`` of some work, each in a thread of its own, or by so many threads.
+    """Do the parts 0 to ``count - 1`` of some work, in so many threads; one a part by default.
 
-    What the parts return comes in order. The calling thread only waits: a thread that goes on after it started another
-    keeps that one off its processor for some milliseconds.
+    What the parts return comes in order. The calling thread does parts too, and takes those that no other has begun:
+    so work may call this again, and a pool that is busy elsewhere only means fewer threads. The others are kept from
+    call to call: a new thread often waits for its processor longer than the work takes.
+
+    Raises
+    ------
+    Exception
+        What the first part that failed, in order, has raised; parts that were not begun by then are left out.
     """
-    if count == 1:
-        return [work(0)]
-    with ThreadPoolExecutor(threads or count) as pool:
-        return list(pool.map(work, range(count)))
+    waiting = deque(range(count))
+    results: dict[int, T] = {}
+    failures: dict[int, BaseException] = {}
+
+    def take() -> None:
+        while waiting and not failures:
+            try:
+                part = waiting.popleft()
+            except IndexError:  # another thread was quicker
+                return
+            try:
+                results[part] = work(part)
+            except BaseException as failure:  # noqa: BLE001 - raised below, in the calling thread
+                failures[part] = failure
+
+    helpers = [_pool().submit(take) for _ in range(min(threads or count, count) - 1)]
+    take()
+    for helper in helpers:
+        if not helper.cancel():
+            helper.result()
+    if failures:
+        raise failures[min(failures)]
+    return [results[part] for part in range(count)]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that wait for work; it starts one only when none is idle."""
+    return ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="visual-search")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not live on in a child
 
 
 @contextmanager

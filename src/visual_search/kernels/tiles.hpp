@@ -16,7 +16,8 @@ constexpr std::size_t tile_queries = 8;
 // A row may belong to the answer of a query when  <i_q, i_x> >= alpha half_square + beta inverse + gamma error
 // + delta length. Each is lowered beforehand by more than float32 can err.
 struct Tile {
-    const std::uint8_t* codes[tile_queries];  // i_q + 128
+    const std::uint8_t* codes[tile_queries];  // i_q + 128, or i_q + 64 where `half`
+    bool half;
     float alpha[tile_queries], beta[tile_queries], gamma[tile_queries], delta[tile_queries];
 };
 
@@ -63,7 +64,7 @@ inline bool tile_anywhere(const PackedRows& rows, std::size_t panel, const Tile&
     const std::size_t first = panel * panel_rows;
     for (std::size_t q = 0; q < tile_queries; ++q) {
         std::int32_t* const products = reached.products[q];
-        std::memcpy(products, rows.bias + first, sizeof reached.products[q]);
+        for (std::size_t r = 0; r < panel_rows; ++r) products[r] = rows.bias[first + r] >> int(tile.half);
         for (std::size_t g = 0; g < rows.groups; ++g) {
             const std::uint8_t* const mine = tile.codes[q] + 4 * g;
             const std::int8_t* const four = codes + g * 4 * panel_rows;
@@ -126,8 +127,9 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline 
     const std::int8_t* four = rows.codes + panel * rows.groups * 4 * panel_rows;
     const std::size_t first = panel * panel_rows;
     __m512i low[tile_queries], high[tile_queries];
-    const __m512i low_bias = _mm512_loadu_si512(rows.bias + first);
-    const __m512i high_bias = _mm512_loadu_si512(rows.bias + first + 16);
+    const __m128i half = _mm_cvtsi32_si128(int(tile.half));
+    const __m512i low_bias = _mm512_sra_epi32(_mm512_loadu_si512(rows.bias + first), half);
+    const __m512i high_bias = _mm512_sra_epi32(_mm512_loadu_si512(rows.bias + first + 16), half);
 #pragma GCC unroll 8
     for (std::size_t q = 0; q < tile_queries; ++q) {
         low[q] = low_bias;
@@ -143,6 +145,7 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))) inline 
             const __m512i code = _mm512_set1_epi32(mine);
             low[q] = _mm512_dpbusd_epi32(low[q], code, low_rows);
             high[q] = _mm512_dpbusd_epi32(high[q], code, high_rows);
+            asm("" : "+v"(low[q]), "+v"(high[q]));  // else sums are moved about between registers
         }
     }
     if (!mark_by_avx512(rows, first, tile, low, high, reached.rows)) return false;
@@ -179,37 +182,45 @@ __attribute__((target("avx2,fma"))) inline bool mark_by_avx2(const PackedRows& r
     return any != 0;
 }
 
-// 16 rows and 4 queries at a time; |i_x| times i_q with the sign of i_x cannot leave 16 bits: 2 x 127 x 127.
+// 16 rows and 4 queries at a time. Codes of queries are at most 127 here (`half`): the two products that are added before
+// they are widened, 2 x 127 x 127, cannot leave 16 bits.
 __attribute__((target("avx2,fma"))) inline bool tile_by_avx2(const PackedRows& rows, std::size_t panel, const Tile& tile,
                                                              Reached& reached) {
+    constexpr std::size_t some = 4, some_rows = 16;
     const __m256i ones = _mm256_set1_epi16(1);
-    constexpr std::size_t some = 4;
-    for (std::size_t part = 0; part < panel_rows; part += 16) {
+    const std::int8_t* const codes = rows.codes + panel * rows.groups * 4 * panel_rows;
+    const std::int32_t* const bias = rows.bias + panel * panel_rows;
+    for (std::size_t part = 0; part < panel_rows; part += some_rows) {
+        const __m256i* const own = reinterpret_cast<const __m256i*>(bias + part);
+        const __m256i low_bias = _mm256_srai_epi32(_mm256_loadu_si256(own), 1);
+        const __m256i high_bias = _mm256_srai_epi32(_mm256_loadu_si256(own + 1), 1);
         for (std::size_t begin = 0; begin < tile_queries; begin += some) {
-            const std::int8_t* four = rows.codes + panel * rows.groups * 4 * panel_rows + 4 * part;
+            const std::int8_t* four = codes + 4 * part;
+            const std::uint8_t* const* const mine = tile.codes + begin;
             __m256i low[some], high[some];
 #pragma GCC unroll 4
-            for (std::size_t q = 0; q < some; ++q) low[q] = high[q] = _mm256_setzero_si256();
+            for (std::size_t q = 0; q < some; ++q) {
+                low[q] = low_bias;
+                high[q] = high_bias;
+            }
             for (std::size_t g = 0; g < rows.groups; ++g, four += 4 * panel_rows) {
                 const __m256i low_rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(four));
                 const __m256i high_rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(four + 32));
-                const __m256i low_size = _mm256_abs_epi8(low_rows), high_size = _mm256_abs_epi8(high_rows);
 #pragma GCC unroll 4
                 for (std::size_t q = 0; q < some; ++q) {
-                    std::uint32_t mine;
-                    std::memcpy(&mine, tile.codes[begin + q] + 4 * g, 4);
-                    const __m256i code = _mm256_set1_epi32(static_cast<std::int32_t>(mine ^ 0x80808080U));
-                    const __m256i low_pairs = _mm256_maddubs_epi16(low_size, _mm256_sign_epi8(code, low_rows));
-                    const __m256i high_pairs = _mm256_maddubs_epi16(high_size, _mm256_sign_epi8(code, high_rows));
+                    const __m256i code = _mm256_broadcastd_epi32(_mm_loadu_si32(mine[q] + 4 * g));
+                    const __m256i low_pairs = _mm256_maddubs_epi16(code, low_rows);
+                    const __m256i high_pairs = _mm256_maddubs_epi16(code, high_rows);
                     low[q] = _mm256_add_epi32(low[q], _mm256_madd_epi16(low_pairs, ones));
                     high[q] = _mm256_add_epi32(high[q], _mm256_madd_epi16(high_pairs, ones));
+                    asm("" : "+x"(low[q]), "+x"(high[q]));  // else sums are moved about between registers
                 }
             }
 #pragma GCC unroll 4
             for (std::size_t q = 0; q < some; ++q) {
-                std::int32_t* const to = reached.products[begin + q] + part;
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low[q]);
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 8), high[q]);
+                __m256i* const to = reinterpret_cast<__m256i*>(reached.products[begin + q] + part);
+                _mm256_storeu_si256(to, low[q]);
+                _mm256_storeu_si256(to + 1, high[q]);
             }
         }
     }

@@ -18,7 +18,7 @@ from visual_search.tuning.sweep_record import Sweep
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["front_panel", "ladder_roles", "with_ring", "with_target"]
+__all__ = ["front_panel", "ladder_roles", "reach_for", "with_ring", "with_target"]
 
 _Places: TypeAlias = tuple[list[float], list[float]]
 _LINKED = re.compile(r'<a [^>]*href="(?P<address>[^"]*)">\s*<use x="(?P<x>[0-9.]+)" y="(?P<y>[0-9.]+)"')
@@ -40,6 +40,7 @@ def front_panel(
     key: str,
     target: float | None = None,
     chosen: SweepPoint | None = None,
+    reach: float | None = None,
     link: Callable[[SweepPoint], str] | None = None,
 ) -> Markup:
     """Draw a front for a page.
@@ -53,6 +54,8 @@ def front_panel(
         A broken line at this mean.
     chosen : SweepPoint, optional
         Gets a ring.
+    reach : float, optional
+        A mean that the axis reaches to, where it lies outside the points'.
     link : callable, optional
         From a point to the address that a click on it leads to.
 
@@ -100,7 +103,7 @@ def front_panel(
             zorder=4,
         )
     xs, ys = place(every)
-    _scale(axes, xs, [*ys, *([] if target is None else [target])])
+    _scale(axes, xs, [*ys, *(one for one in (target, reach) if one is not None)])
     axes.set_xlabel(f"{front.cost} ({unit})", color=ROLE_COLOURS["muted"], labelpad=3)
     axes.grid(axis="y", color=ROLE_COLOURS["rule"], linewidth=0.8)
     settings = ", ".join(f"{point.label}: {front.mean(point):.4f}" for point in front.points)
@@ -138,15 +141,31 @@ def with_ring(drawn: Markup, address: str) -> Markup | None:
     return None
 
 
-def with_target(drawn: Markup, front: Front, target: float) -> Markup | None:
+def reach_for(front: Front, target: float) -> float | None:
+    """How far an axis has to reach for a target, in steps of .05, so that one drawing serves many; None where it does.
+
+    >>> from visual_search.testing.simulated_sweeps import simulated_sweep
+    >>> from visual_search.tuning.pareto import pareto_front
+    >>> front = pareto_front(simulated_sweep([0.7, 0.9], queries=200, seed=2), None, "latency_p50")
+    >>> reach_for(front, 0.8), reach_for(front, 0.53), reach_for(front, 0.53 + 0.01), reach_for(front, 0.97)
+    (None, 0.5, 0.5, 1.0)
+    """
+    means = [front.mean(point) for point in (*front.points, *front.beaten)]
+    if not means or min(means) <= target <= max(means):
+        return None
+    return math.floor(target * 20) / 20 if target < min(means) else math.ceil(target * 20) / 20
+
+
+def with_target(drawn: Markup, front: Front, target: float, *, reach: float | None = None) -> Markup | None:
     """A panel that was drawn without a target with the line of one, at a small part of the cost of drawing it anew.
 
     Parameters
     ----------
     drawn : Markup
-        What :func:`front_panel` gave for this front and no target.
+        What :func:`front_panel` gave for this front, this ``reach`` and no target.
     front : Front
     target : float
+    reach : float, optional
 
     Returns
     -------
@@ -154,6 +173,7 @@ def with_target(drawn: Markup, front: Front, target: float) -> Markup | None:
         None where the line lies outside the drawing, which then has to be drawn for it.
     """
     means = [front.mean(point) for point in (*front.points, *front.beaten)]
+    means += [] if reach is None else [reach]
     if not means or not min(means) <= target <= max(means):
         return None
     low, high = _heights(means)

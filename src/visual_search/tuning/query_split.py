@@ -46,6 +46,8 @@ def validation_and_test(
         raise InputError(f"test_share: got {test_share}; must lie between 0 and 1, such as 0.2")
     if groups is not None and len(groups) != count:
         raise InputError(f"groups: {len(groups)} for {count} queries; give one to each, None for none")
+    if groups is None and count > 1:
+        return _alone(count, test_share, seed)
     places: dict[object, list[int]] = {}
     for row in range(count):
         group = None if groups is None else groups[row]
@@ -64,4 +66,14 @@ def validation_and_test(
         test += units[place]
     held = np.zeros(count, dtype=np.bool_)
     held[test] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def _alone(count: int, test_share: float, seed: int) -> tuple[Int64Array, Int64Array]:
+    """The same where each query is a group of its own, without a list for each."""
+    order = np.random.default_rng(seed).permutation(count)
+    taken = np.arange(1, count)
+    enough = (taken == count - 1) | (taken + 0.5 > test_share * count)
+    held = np.zeros(count, dtype=np.bool_)
+    held[order[: int(taken[enough][0])]] = True
     return np.flatnonzero(~held), np.flatnonzero(held)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from visual_search.reports.front_panel import front_panel, with_ring, with_target
+from visual_search.reports.front_panel import front_panel, reach_for, with_ring, with_target
 from visual_search.testing.simulated_sweeps import simulated_sweep
 from visual_search.tuning.pareto import pareto_front
 from visual_search.tuning.sweep_point import SweepPoint
@@ -55,3 +55,14 @@ def test_a_point_that_is_not_drawn_has_no_ring() -> None:
 def address(point: SweepPoint) -> str:
     """With what an attribute has to escape."""
     return f"/lost?point={point.key}&measure=\"a\"<b>'c'"
+
+
+@pytest.mark.parametrize("target", [0.3, 0.31, 0.9999])
+def test_an_axis_that_reaches_further_has_room_for_a_line_outside(target: float) -> None:
+    reach = reach_for(FRONT, target)
+    assert reach is not None
+    laid = with_target(front_panel(FRONT, key="a", reach=reach), FRONT, target, reach=reach)
+    assert laid is not None
+    # Where the axis ends does not move a line that is drawn on it.
+    drawn = front_panel(FRONT, key="a", target=target, reach=reach)
+    assert line_of(laid) == pytest.approx(line_of(drawn), abs=0.01)

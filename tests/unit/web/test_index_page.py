@@ -217,7 +217,7 @@ def test_what_looks_like_a_sweep_and_is_none_does_not_stop_the_server(explore: E
         ("/index.json?measure=((", 400),
         ("/index.json?target=2", 422),
         ("/index/lost.json?point=[]", 404),
-        ("/index/lost.json", 422),
+        ("/index/lost.json", 400),
         ("/index/lost.json?point=x&first=-1", 422),
     ],
 )

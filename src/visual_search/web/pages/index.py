@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from visual_search.errors import FileFormatError, InputError, UnknownNameError, VisualSearchError
 from visual_search.ids import Id
-from visual_search.reports.front_panel import front_panel, ladder_roles, with_ring, with_target
+from visual_search.reports.front_panel import front_panel, ladder_roles, reach_for, with_ring, with_target
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.pareto import Front
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
@@ -115,21 +115,23 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
 def _figure(
     shown: ExploredSweep, front: Front, measure: str, target: float | None, chosen: SweepPoint | None
 ) -> Markup:
-    def drawn(line: float | None, ring: SweepPoint | None) -> Markup:
+    def drawn(line: float | None, ring: SweepPoint | None, reach: float | None = None) -> Markup:
         return front_panel(
             front,
             key=f"front-{front.cost.replace('_', '-')}",
             target=line,
             chosen=ring,
+            reach=reach,
             link=lambda point: _lost_address(shown, point, measure),
         )
 
     # Drawn once; the ring and the line are laid into it.
-    made: Markup | None = shown.made(("figure", measure, front.cost), lambda: drawn(None, None))
+    reach = None if target is None else reach_for(front, target)
+    made: Markup | None = shown.made(("figure", measure, front.cost, reach), lambda: drawn(None, None, reach))
     if made is not None and chosen is not None:
         made = with_ring(made, _lost_address(shown, chosen, measure))
     if made is not None and target is not None:
-        made = with_target(made, front, target)
+        made = with_target(made, front, target, reach=reach)
     if made is not None:
         return made
     about = ("figure", measure, front.cost, None if chosen is None else chosen.key, target)
