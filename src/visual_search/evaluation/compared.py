@@ -20,7 +20,6 @@ from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.protocols.proof import broken_claims
 from visual_search.evaluation.result import Result
 from visual_search.formats.results import StoredResult, read_result
-from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id
 
 __all__ = [
@@ -104,7 +103,7 @@ class ComparedResult:
             groups = None if result.groups is None else result.groups.tolist()
             side = _in_memory(result, name or "result", groups, _result_parts(result))
             longest = None if result.setting is None else result.setting.longest_list
-            counts = _counts_in_memory(result)
+            counts = result.relevant_counts
             return replace(side, unproven=broken_claims(result.protocol), longest_list=longest, relevant=counts)
         raise InputError(
             f"results: {type(result).__name__} given; a result is what evaluate, evaluate_model or read_result "
@@ -197,15 +196,6 @@ def _of_files(stored: StoredResult, name: str | None) -> ComparedResult:
     parts = record_parts(stored.record)
     counts = None if None in relevant else np.array(relevant, dtype=np.int64)
     return ComparedResult(shown, queries, tops, bottoms, _some(groups), parts, left_out, relevant=counts)
-
-
-def _counts_in_memory(result: Result) -> Int64Array | None:
-    """How many right answers each query has; label sets do not say it."""
-    relevance = None if result.setting is None else result.setting.relevance
-    if not isinstance(relevance, Relevance):
-        return None
-    counts = dict(zip(relevance.queries, relevant_counts(relevance).tolist(), strict=True))
-    return np.array([counts[query] for query in result.queries], dtype=np.int64)
 
 
 def _sums(parts: MeasureValues, *, micro: bool) -> tuple[FloatArray, FloatArray]:
