@@ -58,9 +58,11 @@ def test_a_folder_that_takes_no_file_is_told_before_any_work(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed(monkeypatch, tmp_path)
-    for check in (lambda: check_output_file(tmp_path / name, "out"), lambda: check_bundle_place(tmp_path / name)):
-        with pytest.raises(InputError, match=f"{name} cannot be written, since the folder {tmp_path} is read-only"):
-            check()
+    words = f"{name} cannot be written, since the folder {tmp_path} is read-only"
+    with pytest.raises(InputError, match=words):
+        check_output_file(tmp_path / name, "out")
+    with pytest.raises(InputError, match=words):
+        check_bundle_place(tmp_path / name)
     assert not any(tmp_path.iterdir())
 
 

@@ -199,7 +199,7 @@ def test_a_body_that_stops_coming_is_not_waited_for(explore: Explore, announced:
         "client": ("127.0.0.1", 5000),
         "server": ("127.0.0.1", 8000),
     }
-    asyncio.run(asyncio.wait_for(app(scope, receive, send), 30))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 30))
     error = json.loads(b"".join(one.get("body", b"") for one in sent))["error"]
     if announced == b"10":
         assert (sent[0]["status"], error["kind"]) == (408, "RequestTimeout")
