@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.kernels.threads import in_threads, thread_count
+
 __all__ = ["VectorMetric", "folded_sums", "pair_distances"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -14,7 +16,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 VectorMetric = Literal["l2", "inner_product", "cosine"]
 
-_VALUES = 1 << 19  # of a chunk: a few arrays of this many float64 stay near the processor
+_VALUES = 1 << 17  # of a chunk: a few arrays of this many float64 stay near the processor
 
 
 def pair_distances(
@@ -39,19 +41,21 @@ def pair_distances(
     rows, query_of : int64 arrays of shape (pairs,)
     metric : {"l2", "inner_product", "cosine"}
     threads : int, optional
-        Without the compiled kernels it is one anyway.
+        All processors by default.
 
     Returns
     -------
     float64 array of shape (pairs,)
         Euclidean distance, or minus the product.
     """
-    del threads
     distances = np.empty(len(rows))
     step = max(1, _VALUES // gallery.shape[1])
-    for first in range(0, len(rows), step):
-        part = slice(first, first + step)
+
+    def some(number: int) -> None:
+        part = slice(number * step, (number + 1) * step)
         distances[part] = _distances(gallery[rows[part]], queries[query_of[part]], metric)
+
+    in_threads(some, -(-len(rows) // step), threads=threads or thread_count())
     return distances
 
 
