@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.counted import counted
-from visual_search.errors import DepthError, DimensionError, InputError, UnknownIdError, first_few
+from visual_search.errors import DepthError, InputError, UnknownIdError, first_few
 from visual_search.ids import Id, Ids
 from visual_search.indexing.embedders.contract import EmbedderDescription
 from visual_search.indexing.engines.contract import Engine, Metric
@@ -29,10 +29,10 @@ from visual_search.indexing.index_files import (
     load_parts,
     save_parts,
 )
-from visual_search.indexing.index_request import check_described, check_named, joined_settings
+from visual_search.indexing.index_request import index_request
 from visual_search.indexing.nearest import Moment, ragged_ranking
 from visual_search.indexing.readers_writer import ReadersWriterLock
-from visual_search.indexing.vector_checks import Findings, checked_depth
+from visual_search.indexing.vector_checks import checked_depth
 from visual_search.rankings.ranking import Ranking
 
 __all__ = ["VectorIndex"]
@@ -107,27 +107,16 @@ class VectorIndex:
         settings: Mapping[str, Any] | None = None,
         **more_settings: Any,
     ) -> None:
-        check_named("engine", engine)
-        check_named("metric", metric)
-        check_described(embedder)
-        asked = joined_settings(settings, more_settings)
-        if embedder is not None and dimension is not None and embedder.dimension != dimension:
-            raise DimensionError(
-                f"dimension: got {dimension}, but embedder {embedder.name!r} makes vectors of {embedder.dimension}"
-            )
-        dimension = embedder.dimension if embedder is not None else dimension
-        self._asked = {
-            "dimension": dimension,
-            "metric": metric,
-            "engine": engine,
-            "embedder": embedder,
-        }
-        self._asked_settings = asked
+        self._asked = asked = index_request(
+            dimension, metric, engine, embedder=embedder, settings=settings, more=more_settings
+        )
         # Without a dimension this one only checks the settings now rather than at the first add.
         named = engine or ("hamming" if metric == "hamming" else "flat")
         meant = metric or default_metric(named)
-        self._engine: Engine = create_engine(named, 1 if dimension is None else dimension, meant, asked)
-        self._dimension = dimension
+        self._dimension = asked.dimension
+        self._engine: Engine = create_engine(
+            named, 1 if asked.dimension is None else asked.dimension, meant, asked.settings
+        )
         self._table = IdTable(Ids((), what="index"))
         self._embedder = embedder
         self._created: str | None = None
@@ -403,7 +392,7 @@ class VectorIndex:
             Its dimension, or its metric, engine or a setting, is not the one this index was made for.
         """
         parts = load_parts(Path(path))
-        self._check_asked(parts, path)
+        self._asked.check(parts.engine, parts.embedder, path)
         with self._changing, self._lock.write():
             self._take(parts)
 
@@ -474,26 +463,6 @@ class VectorIndex:
         self.attachments = dict(parts.attachments)
         self._created = parts.created
         self._fingerprint = parts.fingerprint
-
-    def _check_asked(self, parts: IndexParts, path: str | os.PathLike[str]) -> None:
-        engine = parts.engine
-        there = {
-            "embedder": parts.embedder,
-            "dimension": engine.dimension,
-            "metric": engine.metric,
-            "engine": engine.name,
-        }
-        findings = Findings(str(path))
-        compared: list[tuple[str, Any, Any]] = [(name, there[name], asked) for name, asked in self._asked.items()]
-        compared += [(name, engine.settings.get(name), asked) for name, asked in self._asked_settings.items()]
-        for name, held, asked in compared:
-            if asked is not None and held != asked:
-                findings.add(
-                    DimensionError if name == "dimension" else InputError,
-                    f"{name}: {held!r} in the file, but this index was made with {asked!r}; leave "
-                    f"{name} out to take the file's, or load another file",
-                )
-        findings.raise_if_any()
 
     def _engine_for(self, dimension: int) -> Engine:
         if self._dimension is not None:
