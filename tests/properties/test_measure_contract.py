@@ -102,14 +102,30 @@ class FallsAsKGrows(ListMeasure):
         return float((grades[: self.k] >= 1).sum() / self.k)
 
 
+@dataclass(frozen=True, kw_only=True)
+class NeverFull(ListMeasure):
+    """A precision that says it never gets beyond a half."""
+
+    perfect: ClassVar[float | None] = None
+    k: int | str | None = cutoff()
+
+    def of_list(self, grades: Any, judged: Any) -> float:
+        assert isinstance(self.k, int)
+        return float((grades[: self.k] >= 1).sum() / self.k)
+
+    def largest(self, relevant: Any) -> Any:
+        return np.full(len(relevant), 0.5)
+
+
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
         (NotAShare(), "outside"),
         (ReadsOrderWithinTies(), "not between worst"),
         (FallsAsKGrows(k=2), "falls as k grows"),
+        (NeverFull(k=2), "above 0.5, the largest"),
     ],
-    ids=["bounds", "ties", "k"],
+    ids=["bounds", "ties", "k", "largest"],
 )
 def test_contract_finds_faults(measure: Measure, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     registered = {type(measure).__name__: type(measure)}

@@ -14,6 +14,7 @@ from visual_search.errors import FileFormatError, InputError, UnknownNameError
 from visual_search.evaluation.evaluation_result import EvaluationResult
 from visual_search.evaluation.fingerprints import fingerprint_ids
 from visual_search.evaluation.guide_measures import GuideMeasures
+from visual_search.evaluation.item_states import relevant_counts
 from visual_search.evaluation.measures.measure import MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.protocols.proof import broken_claims
@@ -27,11 +28,11 @@ __all__ = [
     "canonical",
     "depth_of",
     "higher_is_better",
-    "largest_difference",
     "record_parts",
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 AnyResult: TypeAlias = "Result | EvaluationResult | StoredResult | str | os.PathLike[str]"
 
 _NO_MEDIAN = "a difference of medians is no mean of differences; compare an average=macro of it"
@@ -58,6 +59,8 @@ class ComparedResult:
         What its split does not hold, or was allowed by name not to hold; empty where all holds or no split is told.
     longest_list : int or None
         Items in the longest of a run's lists; None where the whole gallery was ranked, or it is not told.
+    relevant : int64 array of shape (n,) or None
+        How many items of grade 1 or more each query has; None where it is not told.
     """
 
     name: str
@@ -69,6 +72,7 @@ class ComparedResult:
     left_out: Mapping[str, str] = field(default_factory=dict)
     unproven: tuple[str, ...] = ()
     longest_list: int | None = None
+    relevant: Int64Array | None = None
 
     @classmethod
     def of(cls, result: AnyResult, name: str | None = None) -> ComparedResult:
@@ -92,12 +96,15 @@ class ComparedResult:
         if isinstance(result, EvaluationResult):
             owners = [query.group for query in result.dataset.queries]
             side = _in_memory(result.measures, name or result.model_name, owners, record_parts(result.record))
-            return replace(side, unproven=broken_claims(result.protocol))
+            return replace(
+                side, unproven=broken_claims(result.protocol), relevant=relevant_counts(result.relevance)
+            )
         if isinstance(result, Result):
             groups = None if result.groups is None else result.groups.tolist()
             side = _in_memory(result, name or "result", groups, _result_parts(result))
             longest = None if result.setting is None else result.setting.longest_list
-            return replace(side, unproven=broken_claims(result.protocol), longest_list=longest)
+            counts = result.relevant_counts
+            return replace(side, unproven=broken_claims(result.protocol), longest_list=longest, relevant=counts)
         raise InputError(
             f"results: {type(result).__name__} given; a result is what evaluate, evaluate_model or read_result "
             "returned, or the path of a results JSON"
@@ -113,6 +120,7 @@ class ComparedResult:
             tops={text: sums[order] for text, sums in self.tops.items()},
             bottoms={text: sums[order] for text, sums in self.bottoms.items()},
             groups=None if self.groups is None else [self.groups[row] for row in order.tolist()],
+            relevant=None if self.relevant is None else self.relevant[order],
         )
 
 
@@ -149,19 +157,6 @@ def depth_of(text: str) -> int | None:
     return depth if isinstance(depth, int) else None
 
 
-def largest_difference(text: str) -> float:
-    """The largest difference two values of a measure can have; infinite where it has no bounds or is not known.
-
-    >>> largest_difference("HitRate@1"), largest_difference("DCG@10")
-    (1.0, inf)
-    """
-    try:
-        low, high = parse_measure(text).bounds
-    except (UnknownNameError, InputError):
-        return float("inf")
-    return high - low
-
-
 def _in_memory(
     result: Result, name: str, groups: Sequence[object] | None, parts: Mapping[str, str | None]
 ) -> ComparedResult:
@@ -181,10 +176,12 @@ def _of_files(stored: StoredResult, name: str | None) -> ComparedResult:
         groups: list[object] = table["group"].to_pylist()
         names = [text for text in table.column_names if text not in ("query", "group", "category", "num_relevant")]
         columns = {text: np.asarray(table[text].to_numpy(), dtype=np.float64) for text in names}
+        relevant: list[int | None] = table["num_relevant"].to_pylist()
     else:
         entries = stored.record["per_query_results"]
         queries, groups = [entry["query_id"] for entry in entries], [entry.get("group") for entry in entries]
         columns = GuideMeasures.of(stored.record["k_values"]).columns(entries)
+        relevant = [entry.get("num_relevant") for entry in entries]
     if len(set(queries)) < len(queries):
         raise FileFormatError(f"{stored.path.name}: a query stands twice among its values per query")
     tops, bottoms, left_out = {}, {}, {}
@@ -196,7 +193,9 @@ def _of_files(stored: StoredResult, name: str | None) -> ComparedResult:
         defined = ~np.isnan(values)
         tops[canonical(text)], bottoms[canonical(text)] = np.where(defined, values, 0.0), defined.astype(np.float64)
     shown = name or str(stored.record["model_name"])
-    return ComparedResult(shown, queries, tops, bottoms, _some(groups), record_parts(stored.record), left_out)
+    parts = record_parts(stored.record)
+    counts = None if None in relevant else np.array(relevant, dtype=np.int64)
+    return ComparedResult(shown, queries, tops, bottoms, _some(groups), parts, left_out, relevant=counts)
 
 
 def _sums(parts: MeasureValues, *, micro: bool) -> tuple[FloatArray, FloatArray]:

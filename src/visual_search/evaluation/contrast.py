@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.evaluation.compared import ComparedResult, higher_is_better, largest_difference
+from visual_search.evaluation.compared import ComparedResult, higher_is_better
+from visual_search.evaluation.difference_limits import largest_difference
 from visual_search.evaluation.statistics.bootstrap import bootstrap_ratios, group_sums
 from visual_search.evaluation.statistics.flips import flip_test
 from visual_search.evaluation.statistics.interval import Interval, Resampling, resampling_groups
@@ -25,6 +26,8 @@ from visual_search.ids import Id
 
 __all__ = ["Contrast", "PairedSums", "bare_contrast", "contrasts_of", "paired_sums"]
 
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Int64Array: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 POWER = 0.8
 
@@ -59,6 +62,9 @@ class Contrast:
         Groups whose differences do not add up to 0; of fewer than 6 resampling knows too little.
     spread : float
         Standard deviation over groups.
+    largest : float
+        The largest difference that any one of these queries can have, by the measure, its cut-off and how many right
+        answers there are; infinite where there is no limit.
     detectable : float
         Smallest true difference that so many groups would show with 80 % power at the interval's confidence; NaN where
         too few groups differ for their spread to be known.
@@ -89,6 +95,7 @@ class Contrast:
     groups: int
     differing: int
     spread: float
+    largest: float
     detectable: float
     groups_needed: int | None
     queries_needed: int | None
@@ -109,11 +116,11 @@ class Contrast:
         return 0 if np.isnan(self.difference) else int(np.sign(self.difference)) * sign
 
     def as_json(self) -> dict[str, Any]:
-        """As a JSON object; undefined is null."""
+        """As a JSON object; undefined and without limit are null."""
         value = asdict(self) | {"caution": self.caution}
         for side in ("improved", "worsened"):
             value[side] = [{"query": query, "difference": change} for query, change in value[side]]
-        return {key: None if isinstance(one, float) and np.isnan(one) else one for key, one in value.items()}
+        return {key: None if isinstance(one, float) and not np.isfinite(one) else one for key, one in value.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +135,8 @@ class PairedSums:
         of the two has no value.
     only_a, only_b : int
         Queries where only the one or the other has a value.
+    largest : float
+        The largest difference that any one of these queries can have; infinite where there is no limit.
     """
 
     a: str
@@ -138,6 +147,7 @@ class PairedSums:
     bottoms: FloatArray
     only_a: int = 0
     only_b: int = 0
+    largest: float = float("inf")
 
 
 def paired_sums(first: ComparedResult, second: ComparedResult, measure: str) -> PairedSums | None:
@@ -149,7 +159,18 @@ def paired_sums(first: ComparedResult, second: ComparedResult, measure: str) -> 
         return None
     top_a, top_b, bottom = (np.where(both, part, 0.0) for part in (tops_a, tops_b, bottoms_a))
     only_a, only_b = (int((one & ~both).sum()) for one in (bottoms_a > 0, bottoms_b > 0))
-    return PairedSums(first.name, second.name, measure, top_a, top_b, bottom, only_a, only_b)
+    largest = largest_difference(measure, _most_relevant(first, second, both))
+    if both.any() and np.isfinite(largest):
+        # What came is possible, whatever the files say of their right answers.
+        largest = max(largest, float((np.abs(top_a - top_b)[both] / bottom[both]).max()))
+    return PairedSums(first.name, second.name, measure, top_a, top_b, bottom, only_a, only_b, largest)
+
+
+def _most_relevant(first: ComparedResult, second: ComparedResult, both: BoolArray) -> Int64Array | None:
+    """Right answers of the queries that both have, the more of the two; None where either does not tell."""
+    if first.relevant is None or second.relevant is None:
+        return None
+    return np.maximum(first.relevant, second.relevant)[both]
 
 
 def contrasts_of(
@@ -178,8 +199,8 @@ def contrasts_of(
         interval = intervals[j]
         known = differing[j] >= fewest_differing(resampling.confidence)
         if not known:
-            limit = largest_difference(column.measure)
-            interval = sparse_interval(top_sums[:, j], bottom_sums[:, j], limit, resampling, unit) or interval
+            sums = top_sums[:, j], bottom_sums[:, j]
+            interval = sparse_interval(*sums, column.largest, resampling, unit) or interval
         part: dict[str, Any] = {
             "interval": interval,
             "differing": differing[j],
@@ -237,6 +258,7 @@ def _numbers(column: PairedSums, groups: int, spread: float, confidence: float) 
         "queries": queries,
         "groups": groups,
         "spread": spread,
+        "largest": column.largest,
         "detectable": minimum_detectable_difference(spread, groups, confidence=confidence, power=POWER),
         "groups_needed": needed,
         "queries_needed": None if needed is None or not groups else int(np.ceil(needed * queries / groups)),

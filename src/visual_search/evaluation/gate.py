@@ -10,7 +10,7 @@ import numpy as np
 
 from visual_search.counted import counted
 from visual_search.errors import InputError
-from visual_search.evaluation.compared import AnyResult, higher_is_better, largest_difference
+from visual_search.evaluation.compared import AnyResult, higher_is_better
 from visual_search.evaluation.comparison import Comparison, compare
 from visual_search.evaluation.contrast import POWER, Contrast
 from visual_search.evaluation.slices import Attribute
@@ -206,12 +206,11 @@ def _needed(found: Contrast, margin: float, confidence: float) -> int | None:
     if not margin:
         return None
     needed = groups_needed(found.spread, margin, confidence=confidence, power=POWER)
-    largest = largest_difference(found.measure)
     if found.differing >= fewest_differing(confidence):
         return needed
-    if not math.isfinite(largest) or found.interval is None:
+    if not math.isfinite(found.largest) or found.interval is None:
         return None
-    return max(needed or 2, groups_without_loss(margin / largest, confidence) or 2)
+    return max(needed or 2, groups_without_loss(margin / found.largest if found.largest else 1, confidence) or 2)
 
 
 def _what_would_decide(found: Contrast, margin: float, needed: int | None, queries: int | None) -> str:

@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import UnknownNameError
+from visual_search.evaluation.item_states import relevant_counts
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.ties import TIE_WORDS, AnyTies
+from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
 
 __all__ = ["Interval", "IntervalMaker", "MeasureResult", "Result"]
@@ -155,6 +157,7 @@ class Result(Mapping[str, MeasureResult]):
         protocol: Mapping[str, Any] | None = None,
         groups: Int64Array | None = None,
         setting: Setting | None = None,
+        relevant: Int64Array | None = None,
     ) -> None:
         self.queries = queries
         self.ties = ties
@@ -165,6 +168,7 @@ class Result(Mapping[str, MeasureResult]):
         self.protocol = protocol
         self.groups = groups
         self.setting = setting
+        self._relevant = relevant
         self._measured = dict(measured)
         self._reader = reader
 
@@ -178,10 +182,11 @@ class Result(Mapping[str, MeasureResult]):
         protocol: Mapping[str, Any] | None = None,
         groups: Int64Array | None = None,
         notes: tuple[str, ...] | None = None,
+        relevant: Int64Array | None = None,
     ) -> Result:
         """The same result with other values, queries, preset or protocol; what is left out is kept.
 
-        With other queries, their groups are to be given too.
+        With other queries, their groups and numbers of right answers are to be given too.
         """
         return Result(
             self.queries if queries is None else queries,
@@ -195,7 +200,23 @@ class Result(Mapping[str, MeasureResult]):
             protocol=self.protocol if protocol is None else protocol,
             groups=self.groups if groups is None and queries is None else groups,
             setting=self.setting,
+            relevant=self._relevant if relevant is None and queries is None else relevant,
         )
+
+    @property
+    def relevant_counts(self) -> Int64Array | None:
+        """How many items of grade 1 or more each query has, int64 of shape (n,); None where it is not known.
+
+        Label sets do not tell it.
+        """
+        relevance = None if self.setting is None else self.setting.relevance
+        if self._relevant is not None or not isinstance(relevance, Relevance):
+            return self._relevant
+        rows = relevance.queries.rows(self.queries)
+        if (rows < 0).any():
+            return None
+        counts: Int64Array = relevant_counts(relevance)[rows]
+        return counts
 
     @property
     def measures(self) -> tuple[Measure, ...]:

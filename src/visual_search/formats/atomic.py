@@ -30,9 +30,14 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     For libraries that insist on writing a file by name. The file is flushed to disk before the rename, and the
     folder after it.
+
+    Raises
+    ------
+    OSError
+        Of the system, with the file that was asked for in place of the temporary one.
     """
     target = Path(path)
-    with temporary_beside(target) as temporary:
+    with temporary_beside(target) as temporary, _named(target, temporary):
         yield temporary
         flush_file(temporary)
         temporary.replace(target)
@@ -50,6 +55,17 @@ def temporary_beside(target: Path) -> Iterator[Path]:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(target: Path, temporary: Path) -> Iterator[None]:
+    """Let errors name the file that was asked for, since nobody knows the temporary one."""
+    try:
+        yield
+    except OSError as problem:
+        if isinstance(problem.filename, str | os.PathLike) and Path(problem.filename) == temporary:
+            problem.filename, problem.filename2 = str(target), None
+        raise
 
 
 def flush_file(path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from visual_search.errors import InputError, Problems
 
-__all__ = ["check_output_file", "names_a_folder", "refuse_overwriting"]
+__all__ = ["check_folder_takes", "check_output_file", "names_a_folder", "refuse_overwriting"]
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -74,8 +74,8 @@ def check_output_file(path: AnyPath, name: str) -> Path:
     Raises
     ------
     InputError
-        A folder, or a name that ends in a slash; a device, a pipe or a socket, which a file would take the place of; or
-        a link that leads nowhere or round in a circle.
+        A folder, or a name that ends in a slash; a device, a pipe or a socket, which a file would take the place of; a
+        link that leads nowhere or round in a circle; or a folder that takes no new file.
 
     Examples
     --------
@@ -99,7 +99,37 @@ def check_output_file(path: AnyPath, name: str) -> Path:
             f"{name}: {os.fspath(path)} is a device, pipe or socket, which a file would take the place of; give the "
             "name of a file"
         )
+    check_folder_takes(target, name, path)
     return target
+
+
+def check_folder_takes(target: Path, name: str, path: AnyPath) -> None:
+    """Refuse a place that cannot be written before any work is done for it.
+
+    Parameters
+    ----------
+    target : path
+        What is to be made, under its real name.
+    name : str
+        Option or argument, for the error.
+    path : path
+        As it was given.
+
+    Raises
+    ------
+    InputError
+        The folder that it goes to, or the nearest above that is there, is read-only or not this user's to write in.
+    """
+    folder = next(one for one in target.absolute().parents if os.path.lexists(one))
+    if not folder.is_dir():
+        raise InputError(
+            f"{name}: {os.fspath(path)} cannot be made, since {folder} is no folder; give another place"
+        )
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(
+            f"{name}: {os.fspath(path)} cannot be written, since the folder {folder} is read-only or closed to this "
+            "user; give another place"
+        )
 
 
 def _same(first: AnyPath, second: AnyPath) -> bool:

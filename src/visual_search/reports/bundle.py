@@ -25,6 +25,7 @@ from typing import Any
 
 from visual_search.errors import InputError
 from visual_search.formats.atomic import fsync_folder, write_json, write_text
+from visual_search.formats.outputs import check_folder_takes
 from visual_search.indexing.progress import Progress
 from visual_search.reports.long_names import LongNames
 from visual_search.reports.page_content import ReportContent
@@ -115,9 +116,14 @@ def check_bundle_place(out: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        What is there is no bundle, and would be lost.
+        What is there is no bundle, and would be lost; or nothing can be written there.
     """
     target = Path(os.path.realpath(out))
+    if os.path.ismount(target):
+        raise InputError(
+            f"bundle: {out} is where a file system begins, which nothing can replace; give a folder in it"
+        )
+    check_folder_takes(target, "bundle", out)
     if not os.path.lexists(target):
         return target
     if not target.is_dir():

@@ -16,7 +16,7 @@ from visual_search.reports.page_section import Section, checked
 from visual_search.reports.rendering import render_part
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.pareto import pareto_front
-from visual_search.tuning.sweep_point import COSTS, SweepPoint
+from visual_search.tuning.sweep_point import COST_WORDS, COSTS, SweepPoint
 from visual_search.tuning.sweep_record import Sweep, cost_in_words
 
 __all__ = ["choice_record_section", "choice_section", "is_chosen_from", "sweep_section"]
@@ -92,7 +92,7 @@ def choice_record_section(
         lines=choice["words"].split("\n"),
         figures=[] if sweep is None else _figures(sweep, choice["measure"], costs, anchor, target, chosen),
         legend={} if sweep is None else ladder_roles(sweep),
-        columns=["Mean" if choice["threshold"] is None else "Share", "Lower bound", choice["cost"] or "cost"],
+        columns=["Mean" if choice["threshold"] is None else "Share", "Lower bound", _heading(choice["cost"])],
         rows=[_cells(one, choice["cost"], label) for one in choice["candidates"]],
         label=label,
         worst=[] if sweep is None or chosen is None else _worst(sweep, chosen, choice["measure"], worst),
@@ -125,7 +125,7 @@ def sweep_section(
         lines=[f"{len(sweep.points)} settings were measured; none was chosen from them here.", *sweep.notes],
         figures=_figures(sweep, text, costs, anchor, None, None),
         legend=ladder_roles(sweep),
-        columns=["Mean", "Lowest", *_COSTS],
+        columns=["Mean", "Lowest", *map(_heading, _COSTS)],
         rows=[_measured(point, text) for point in sweep.points],
         label=None,
         worst=[],
@@ -165,8 +165,14 @@ def _figures(
         except UnknownNameError as problem:
             raise FileFormatError(f"the choice is of another sweep: {problem}") from problem
         key = f"{anchor}-{cost.replace('_', '-')}"
-        made.append((cost, front_panel(front, key=key, target=target, chosen=chosen)))
+        made.append((COST_WORDS[cost], front_panel(front, key=key, target=target, chosen=chosen)))
     return made
+
+
+def _heading(cost: str | None) -> str:
+    """A cost over a column whose cells have their units."""
+    words = "cost" if cost is None else COST_WORDS[cost]
+    return words[0].upper() + words[1:]
 
 
 def _cells(one: Mapping[str, Any], cost: str | None, chosen: str | None) -> tuple[str, list[str], str]:

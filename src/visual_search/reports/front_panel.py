@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from visual_search.reports.page_drawing import FRAME, ROLE_COLOURS, canvas, drawing, line_style
 from visual_search.tuning.pareto import Front
-from visual_search.tuning.sweep_point import COSTS, SweepPoint
+from visual_search.tuning.sweep_point import COST_WORDS, COSTS, SweepPoint
 from visual_search.tuning.sweep_record import Sweep
 
 if TYPE_CHECKING:
@@ -26,6 +26,15 @@ _SERIES = 8
 _TICKS = 6  # more would run into each other
 _ACROSS = 38  # digits of a label that have room side by side along the axis
 _SCALES = {"s": (1000.0, "ms"), "bytes": (1e-6, "MB"), "queries/s": (1.0, "queries/s")}
+
+
+def cost_title(cost: str) -> str:
+    """Write a cost for a heading, with the unit that figures and tables use.
+
+    >>> cost_title("latency_p50"), cost_title("index_bytes")
+    ('median latency (ms)', 'index size (MB)')
+    """
+    return f"{COST_WORDS[cost]} ({_SCALES[COSTS[cost][0]][1]})"
 
 
 def ladder_roles(points: Sweep | Iterable[SweepPoint]) -> dict[str, str]:
@@ -71,6 +80,7 @@ def front_panel(
     front, hollow ones are beaten by one of them; points of one structure have one colour and one marker.
     """
     factor, unit = _SCALES[COSTS[front.cost][0]]
+    words = COST_WORDS[front.cost]
     every = [*front.points, *front.beaten]
 
     def place(points: Iterable[SweepPoint]) -> _Places:
@@ -105,13 +115,13 @@ def front_panel(
         )
     xs, ys = place(every)
     _scale(axes, xs, [*ys, *(one for one in (target, reach) if one is not None)])
-    axes.set_xlabel(f"{front.cost} ({unit})", color=ROLE_COLOURS["muted"], labelpad=3)
+    axes.set_xlabel(f"{words} ({unit})", color=ROLE_COLOURS["muted"], labelpad=3)
     axes.grid(axis="y", color=ROLE_COLOURS["rule"], linewidth=0.8)
     settings = ", ".join(f"{point.label}: {front.mean(point):.4f}" for point in front.points)
     return drawing(
         figure,
-        f"{front.measure} against {front.cost}",
-        f"Mean {front.measure} against {front.cost} of {len(every)} settings; on the front {settings}. "
+        f"{front.measure} against {words}",
+        f"Mean {front.measure} against {words} of {len(every)} settings; on the front {settings}. "
         "The table below has every setting.",
         key,
         links=links,

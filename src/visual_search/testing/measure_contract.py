@@ -67,6 +67,15 @@ def _within_bounds(measure: Measure, case: Case) -> None:
             assert inside, f"{measure} under ties={ties} is {value}, outside {measure.bounds}"
 
 
+def _within_reach(measure: Measure, case: Case) -> None:
+    positions = join(case.ranking, case.relevance)
+    largest = measure.largest(positions.relevant_counts(getattr(measure, "rel", 1))).tolist()
+    for ties, values in _by_rule(measure, case).items():
+        for value, most in zip(values, largest, strict=True):
+            inside = math.isnan(value) or value <= most + _TOLERANCE
+            assert inside, f"{measure} under ties={ties} is {value}, above {most}, the largest it says it can be"
+
+
 def _ordered_by_rule(measure: Measure, case: Case) -> None:
     # Only where every rule defines the value: an order may decide whether a quotient exists.
     table = _by_rule(measure, case)
@@ -173,6 +182,7 @@ PROPERTIES: Mapping[str, Callable[[Measure, Case], None]] = MappingProxyType(
     {
         "its text reads back": _reads_back,
         "values stay within its bounds": _within_bounds,
+        "no value is above what the right answers allow": _within_reach,
         "every tie rule lies between worst and best": _ordered_by_rule,
         "the ideal ranking is best": _ideal_ranking,
         "it never falls as k grows, if it says so": _grows_with_k,

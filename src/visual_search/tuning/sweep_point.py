@@ -13,7 +13,7 @@ from visual_search.errors import FileFormatError, UnknownNameError
 from visual_search.tuning.load import LoadedLatency
 from visual_search.tuning.sweep_shapes import check_point
 
-__all__ = ["COSTS", "SweepPoint"]
+__all__ = ["COSTS", "COST_WORDS", "SweepPoint"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -28,6 +28,19 @@ COSTS: dict[str, tuple[str, bool]] = {
     "memory_bytes": ("bytes", True),
     "peak_build_bytes": ("bytes", True),
     "build_seconds": ("s", True),
+}
+
+#: The same for people to read.
+COST_WORDS: dict[str, str] = {
+    "latency_mean": "mean latency",
+    "latency_p50": "median latency",
+    "latency_p95": "95th percentile of latency",
+    "latency_p99": "99th percentile of latency",
+    "throughput": "throughput",
+    "index_bytes": "index size",
+    "memory_bytes": "memory",
+    "peak_build_bytes": "peak memory of the build",
+    "build_seconds": "build time",
 }
 
 

@@ -55,7 +55,7 @@ def create_app(settings: ExplorerSettings) -> FastAPI:
         (page.navigation, page.path) for page in pages if page.navigation and page.offered(explorer)
     ]
     limits = {path: settings.max_upload_bytes for page in pages for path in page.uploads}
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, by_path=limits)
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, by_path=limits, seconds=settings.body_seconds)
     app.add_middleware(Guard, admission=admission)  # the last added is the outermost
     add_refusals(app)
     app.include_router(static_files.ROUTER)

@@ -35,6 +35,8 @@ class ExplorerSettings:
         Host names, beside those of the address bound, under which requests may come.
     max_body_bytes, max_upload_bytes : int
         Longest body of a request; of one that carries an image.
+    body_seconds : float
+        How long a request's body may stop coming before it is given up.
     max_upload_pixels : int
         Width times height of an uploaded picture.
     kept_upload_bytes : int
@@ -67,6 +69,7 @@ class ExplorerSettings:
     names: tuple[str, ...] = ()
     max_body_bytes: int = 1 << 20
     max_upload_bytes: int = 32 << 20
+    body_seconds: float = 30.0
     max_upload_pixels: int = 50_000_000
     kept_upload_bytes: int = 256 << 20
     upload_seconds: float = 3600.0
@@ -86,6 +89,8 @@ class ExplorerSettings:
         for name in ("max_body_bytes", "max_upload_bytes", "max_upload_pixels", "kept_upload_bytes"):
             if getattr(self, name) < 1:
                 problems.add(f"{name}={getattr(self, name)!r}: give a positive integer")
+        if not self.body_seconds > 0:
+            problems.add(f"body_seconds={self.body_seconds!r}: give a positive number of seconds")
         problems.raise_if_any(InputError)
 
 

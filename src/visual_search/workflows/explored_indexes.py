@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.errors import UnknownIdError, UnknownNameError, VisualSearchError, first_few
+from visual_search.errors import InputError, UnknownIdError, UnknownNameError, VisualSearchError, first_few
 from visual_search.evaluation.near_ids import NearIds
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
@@ -93,6 +93,23 @@ class ExploredIndex:
         except VisualSearchError as error:
             return {"image": False, "text": False, "why_not": str(error)}
         return {"image": True, "text": isinstance(embedder, TextEmbedder), "why_not": None}
+
+    def check_takes_pictures(self) -> None:
+        """Refuse a picture before it is kept.
+
+        Raises
+        ------
+        InputError
+            The index does not say what made its vectors, so that nothing can make one of a picture.
+        VisualSearchError
+            What it names cannot be had; a package that is not installed, for one.
+        """
+        if self.index.embedder is None:
+            raise InputError(
+                f"index: {self.name} does not say what made its vectors, so a picture cannot be searched by; search by "
+                "one of its items, or make the index from images with `visual-search index`"
+            )
+        _ = self.service.embedder
 
     def item(self, text: str) -> Id:
         """The item that a text names, in an address or as typed.

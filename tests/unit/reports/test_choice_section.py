@@ -41,7 +41,7 @@ def test_every_setting_stands_in_the_table_and_the_figure(tmp_path: Path, parse:
     for line in choice.words().split("\n"):
         assert line in page.one("ul", "leak-words").text
     assert [figure.one("strong").text for figure in page.all("figure")] == [
-        f"{choice.measure} against {cost}" for cost in ("latency_p50", "throughput", "index_bytes")
+        f"{choice.measure} against {cost}" for cost in ("median latency", "throughput", "index size")
     ]
     lowest = choice.chosen.point.values[choice.measure].min()
     assert decimals(float(lowest)) in page.one("details").text

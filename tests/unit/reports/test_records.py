@@ -146,7 +146,7 @@ def test_a_sweep_alone_has_a_section_and_records_need_no_result(
     assert page.one("h1").text == "<A sweep>"
     text = page.one("section", id="record-sweep").text
     assert "3 settings were measured; none was chosen" in text
-    assert "NeighborRecall(ties=exact)@5 against index_bytes" in text
+    assert "NeighborRecall(ties=exact)@5 against index size" in text
     assert page.one("section", id="record-truth")
 
 

@@ -83,6 +83,12 @@ def test_every_point_of_the_figure_is_a_link_with_a_name(client: TestClient) -> 
         assert html.escape(told[address]["label"]) in attributes
         assert "target=" not in attributes
     assert [one["cost"] for one in twin["figures"]] == ["latency_p50", "throughput", "index_bytes"]
+    titles = [html.unescape(one) for one in re.findall(r"<figcaption><strong>(.*?)</strong>", page)]
+    costs = ("median latency (ms)", "throughput (queries/s)", "index size (MB)")
+    assert titles == [f"{twin['state']['measure']} against {cost}" for cost in costs]
+    assert page.count("Choose a point to see the queries that its setting loses.") == len(costs)
+    shown = re.sub(r"<[^>]*>", " ", page)
+    assert not re.findall(r"\b(?:latency_\w+|index_bytes|memory_bytes|build_seconds|peak_build_bytes)\b", shown)
 
 
 def test_the_choice_is_that_of_choose_and_is_marked(client: TestClient, swept: tuple[Path, Path, Sweep]) -> None:

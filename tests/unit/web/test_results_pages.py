@@ -74,6 +74,23 @@ def test_the_table_says_what_the_files_say(explore: Explore, folder: Path) -> No
     assert all(name in page for name in ("loo-grid.json", "one-colour.json", "HitRate@1"))
 
 
+def test_an_interval_without_width_is_marked_and_explained(explore: Explore, folder: Path) -> None:
+    measure, words = "Recall(denominator=all)@5", "* All groups agree, so that resampling finds no spread"
+    client = explore(results=(folder,))
+    query = {"column": measure, "q": "loo-grid"}
+    page = client.get("/results", params=query, headers=HTML).text
+    assert words in page
+    assert page.count("1.000–1.000*</span>") == 1
+    path = folder / "loo-grid.json"
+    record = json.loads(path.read_text("utf-8"))
+    record["measures"][measure]["interval"] |= {"low": 0.9}
+    path.write_text(json.dumps(record), "utf-8")
+    assert row_of(client, "loo-grid.json", **query)["cells"][0]["low"] == 0.9
+    page = client.get("/results", params=query, headers=HTML).text
+    assert "0.900–1.000</span>" in page
+    assert words not in page
+
+
 def test_a_result_that_appears_changes_or_goes_is_followed(explore: Explore, folder: Path) -> None:
     client = explore(results=(folder,))
     assert len(keys_of(client)) == 4

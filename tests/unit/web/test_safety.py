@@ -1,7 +1,10 @@
 """Who is served, and what every answer carries."""
 
+import asyncio
+import json
+import time
 from collections.abc import Callable, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -156,6 +159,65 @@ def test_a_long_body_is_refused_declared_or_not(posting: TestClient) -> None:
     for content in (b"x" * 1001, pieces()):
         answer = posting.post("/took", content=content)
         assert (answer.status_code, error_of(answer)["kind"]) == (413, "TooLarge")
+
+
+@pytest.mark.parametrize("announced", [b"10", b"5000"], ids=["short", "too long"])
+@pytest.mark.parametrize("first", [b"", b"xyz"], ids=["nothing", "a part"])
+def test_a_body_that_stops_coming_is_not_waited_for(explore: Explore, announced: bytes, first: bytes) -> None:
+    app = explore(max_body_bytes=1000, body_seconds=0.05).app
+
+    def took(body: Annotated[bytes, Body()]) -> dict[str, int]:
+        return {"took": len(body)}
+
+    app.add_api_route("/took", took, methods=["POST"])  # type: ignore[attr-defined]
+    sent: list[dict[str, Any]] = []
+    parts = [{"type": "http.request", "body": first, "more_body": True}] if first else []
+
+    async def receive() -> dict[str, Any]:
+        if parts:
+            return parts.pop(0)
+        await asyncio.sleep(60)
+        raise AssertionError("waited for a body that never comes")
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/took",
+        "raw_path": b"/took",
+        "query_string": b"",
+        "headers": [
+            (b"host", b"127.0.0.1:8000"),
+            (b"content-length", announced),
+            (b"content-type", b"application/json"),
+        ],
+        "client": ("127.0.0.1", 5000),
+        "server": ("127.0.0.1", 8000),
+    }
+    asyncio.run(asyncio.wait_for(app(scope, receive, send), 30))
+    error = json.loads(b"".join(one.get("body", b"") for one in sent))["error"]
+    if announced == b"10":
+        assert (sent[0]["status"], error["kind"]) == (408, "RequestTimeout")
+        assert "no byte of it for 0.05 s" in error["message"]
+    else:
+        assert (sent[0]["status"], error["kind"]) == (413, "TooLarge")
+    assert (b"connection", b"close") in [(name.lower(), value) for name, value in sent[0]["headers"]]
+
+
+def test_an_answer_may_take_longer_than_a_body(explore: Explore) -> None:
+    client = explore(body_seconds=0.05)
+
+    def slow(body: Annotated[bytes, Body()]) -> dict[str, int]:
+        time.sleep(0.3)
+        return {"took": len(body)}
+
+    client.app.add_api_route("/slow", slow, methods=["POST"])  # type: ignore[attr-defined]
+    assert client.post("/slow", content=b"x").json() == {"took": 1}
 
 
 @pytest.mark.parametrize(

@@ -185,8 +185,11 @@ def test_an_index_of_vectors_alone_is_searched_by_item(explore: Explore, odd_ind
     page = client.get("/search", params={"item": ODD_IDS[0]}, headers=HTML).text
     assert "no picture" in page
     assert 'type="file"' not in page
+    assert "an index that <code>visual-search index</code> makes from images takes pictures too" in page
     refused = client.post("/search/upload", files={"picture": png()})
-    assert client.get(refused.json()["search"]).status_code == 400
+    assert (refused.status_code, refused.json()["error"]["kind"]) == (400, "InputError")
+    message = refused.json()["error"]["message"]
+    assert "search by one of its items, or make the index from images with `visual-search index`" in message
 
 
 @pytest.mark.parametrize("odd", ["two\nlines.jpg", "two\r\nlines.jpg", "nul\0.jpg", "red\x1b[31m.jpg"])
@@ -295,5 +298,7 @@ def test_what_stands_in_the_way_of_the_embedder_is_told(
     page = client.get("/search?item=rose", headers=HTML)
     assert page.status_code == 200
     assert "visual-search[hub]" in html.unescape(page.text)
+    kept = client.post("/search/upload", files={"picture": png()})
+    assert (kept.status_code, kept.json()["error"]["kind"]) == (501, "MissingDependencyError")
     refused = client.get("/search.json?text=red")
     assert (refused.status_code, refused.json()["error"]["kind"]) == (501, "MissingDependencyError")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from visual_search.evaluation.ties import TieRule
 
 __all__ = ["AP"]
 
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 Pairs = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
@@ -122,6 +124,12 @@ class AP(Measure):
         within = "" if self.k is None else f" among the first {self.k}"
         left_out = ", queries with none found left out" if self.unfound == "undefined" else ""
         return f"precision at each relevant item{within}, summed, divided by {divisors[self.denominator]}{left_out}"
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """min(R, k) / R where ranks are cut and all relevant items are asked for; 0 without any."""
+        if self.denominator == "all" and self.cut == "rank":
+            return self.places(relevant) / np.maximum(relevant, 1)
+        return (relevant > 0).astype(np.float64)
 
     def expectation(self, positions: Positions) -> Pairs:
         """Expected sum of precisions over the denominator."""

@@ -22,6 +22,8 @@ __all__ = ["ERR"]
 
 # A share of a sum far below what float64 can tell.
 _LEFT = 1e-18
+# Places after which no reader is left whom the highest grade, a chance of a half or more, has not stopped.
+_MOST_STOPS = 1000
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
@@ -92,6 +94,17 @@ class ERR(Measure):
         within = "" if self.k is None else f", within the first {self.k}"
         scale = f"2^{number_text(self.max_grade)}"
         return f"expected 1 / rank at which a reader stops{within}; an item stops with chance (2^g - 1) / {scale}"
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """With the highest grade at every place; R says nothing, since grades below 1 stop readers too."""
+        stop = 1 - 2.0**-self.max_grade
+        most = 1.0
+        if isinstance(self.k, int):
+            ranks = np.arange(1, min(self.k, _MOST_STOPS) + 1)
+            most = float((stop * (1 - stop) ** (ranks - 1) / ranks).sum())
+        elif stop < 1:
+            most = -stop * math.log(stop) / (1 - stop)
+        return np.full(len(relevant), most)
 
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Chance of reaching each group, times the expected reciprocal of the rank at which it stops the reader."""

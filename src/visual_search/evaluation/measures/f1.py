@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from visual_search.evaluation.measures.parameters import cutoff, threshold
 from visual_search.evaluation.positions import Positions
 
 __all__ = ["F1"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,11 @@ class F1(Measure):
     def words(self) -> str:
         """What the number is."""
         return f"twice the relevant items among the first {self.k}, divided by {self.k} + R"
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """2 min(R, k) / (k + R)."""
+        below = relevant + self.k if isinstance(self.k, int) else relevant
+        return 2 * self.places(relevant) / np.maximum(below, 1)
 
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Twice the expected hits over k + R."""

@@ -152,6 +152,12 @@ class DCG(_Discounted):
         within = "" if self.k is None else f" of the first {self.k}"
         return f"gains{within} divided by log2(rank + 1), summed; {_GAIN_WORDS[self.gain]}"
 
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """The discounts of the first min(R, k) places under binary gain; without a limit under others."""
+        if self.gain != "binary":
+            return super().largest(relevant)
+        return discount_sum(np.zeros_like(relevant), self.places(relevant))
+
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Mean gain of each group times the discounts of its places."""
         return self._dcg(positions), np.ones(len(positions))

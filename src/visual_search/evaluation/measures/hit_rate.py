@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from visual_search.evaluation.measures.parameters import cutoff, threshold
 from visual_search.evaluation.positions import Positions
 
 __all__ = ["HitRate"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,10 @@ class HitRate(Measure):
     def words(self) -> str:
         """What the number is."""
         return f"share of queries with a relevant item among the first {self.k}"
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """1; 0 without relevant items."""
+        return (relevant > 0).astype(np.float64)
 
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """One minus the chance that the first group with relevant items shows none before the cut."""

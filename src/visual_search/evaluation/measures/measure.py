@@ -196,6 +196,27 @@ class Measure(ABC):
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Exact expectation over all orders within groups of equal score, as numerators and denominators."""
 
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """The largest value that a query can have, whatever is returned; no system can do better.
+
+        A family that is limited by how many relevant items there are overrides this.
+
+        Parameters
+        ----------
+        relevant : int64 array of shape (n,)
+            R of each query, by the measure's own ``rel``.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+            The upper one of ``bounds`` where R says nothing.
+        """
+        return np.full(len(relevant), self.bounds[1])
+
+    def places(self, relevant: Int64Array) -> Int64Array:
+        """How many relevant items the list can show down to its limit: min(R, k), int64 of shape (n,)."""
+        return np.minimum(relevant, self.depth) if isinstance(self.depth, int) else relevant
+
     def mean(self, values: MeasureValues) -> float:
         """One number for all queries by this measure's ``average``; NaN when no query is defined."""
         kept = values.defined

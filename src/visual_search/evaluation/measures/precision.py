@@ -97,6 +97,12 @@ class Precision(Measure):
         below = str(self.k) if self.denominator == "k" else f"min({self.k}, list length)"
         return f"relevant items among the first {self.k}, divided by {below}"
 
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """min(R, k) / k; 1 over a list that may be shorter, and 0 without relevant items."""
+        if self.denominator == "k" and isinstance(self.k, int):
+            return self.places(relevant) / self.k
+        return (relevant > 0).astype(np.float64)
+
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Expected hits over the denominator."""
         limits = self.limits(positions)

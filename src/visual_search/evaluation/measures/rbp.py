@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from visual_search.evaluation.measures.parameters import cutoff, number, number_
 from visual_search.evaluation.positions import Positions
 
 __all__ = ["RBP"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,11 @@ class RBP(Measure):
         """What the number is."""
         within = "" if self.k is None else f" among the first {self.k}"
         return f"relevant items{within} weighed by a reader who goes on with probability {number_text(self.p)}"
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """1 - p^min(R, k): all relevant items first."""
+        found: FloatArray = 1 - self.p ** self.places(relevant).astype(np.float64)
+        return found
 
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Mean gain of each group times the weight of its places, p^s - p^(s + m)."""

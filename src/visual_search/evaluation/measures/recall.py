@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from visual_search.evaluation.measures.parameters import choice, cutoff, thresho
 from visual_search.evaluation.positions import Positions
 
 __all__ = ["RPrecision", "Recall"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,11 @@ class Recall(Measure):
         capped = self.denominator == "min"
         return f"relevant items found{whole}, divided by " + (f"min(R, {self.k})" if capped else "R")
 
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """min(R, k) / R over all relevant items; 0 without any."""
+        below = relevant if self.denominator == "all" else self.places(relevant)
+        return self.places(relevant) / np.maximum(below, 1)
+
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Expected hits over R or min(R, k)."""
         total = positions.relevant_counts(self.rel)
@@ -129,6 +137,10 @@ class RPrecision(Measure):
     def words(self) -> str:
         """What the number is."""
         return "relevant items among the first R, divided by R"
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """1; 0 without relevant items."""
+        return (relevant > 0).astype(np.float64)
 
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Expected hits among the first R over R."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from visual_search.evaluation.measures.parameters import cutoff, threshold
 from visual_search.evaluation.positions import Positions
 
 __all__ = ["RR"]
+
+Int64Array: TypeAlias = npt.NDArray[np.int64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,10 @@ class RR(Measure):
     def words(self) -> str:
         """What the number is."""
         return "1 / rank of the first relevant item" + ("" if self.k is None else f", 0 when beyond rank {self.k}")
+
+    def largest(self, relevant: Int64Array) -> FloatArray:
+        """1; 0 without relevant items."""
+        return (relevant > 0).astype(np.float64)
 
     def expectation(self, positions: Positions) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Expected reciprocal rank in the first group that has a relevant item."""

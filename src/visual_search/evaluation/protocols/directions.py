@@ -283,7 +283,9 @@ def _pooled(there: Result, back: Result) -> Result:
     for result, side, named in zip((there, back), sides, names, strict=True):
         missing = set(result.missing_queries)
         gone += [name for query, name in zip(side, named, strict=True) if query in missing]
-    return there.replaced(measured, queries=queries, missing_queries=tuple(gone))
+    counts = there.relevant_counts, back.relevant_counts
+    relevant = None if counts[0] is None or counts[1] is None else np.concatenate((counts[0], counts[1]))
+    return there.replaced(measured, queries=queries, missing_queries=tuple(gone), relevant=relevant)
 
 
 def _asymmetry(

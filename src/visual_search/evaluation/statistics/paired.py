@@ -97,7 +97,8 @@ def caution_on(interval: Interval | None, differing: int, p_value: float) -> str
         meant = (
             "the interval is too narrow to be relied on"
             if interval.resamples
-            else "the interval is that of the shares of groups that win and lose, each by as much as there can be"
+            else "the interval is that of the shares of groups that win and lose, each by as much as one of these "
+            "queries can differ"
         )
         least = f"and cannot fall below {2 / 2**differing:.2g} with {differing}" if differing else "and is 1 here"
         return (

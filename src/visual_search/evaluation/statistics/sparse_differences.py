@@ -3,7 +3,7 @@ r"""Differences of few groups: how many differ at all, and an interval that does
 Where three of forty groups differ, nearly every resample holds some of the three and none that went the other way: the
 interval lies on one side of 0, though signs alone do as much one time in four. Where none differs it has no width. Both
 are shares: how many groups win, how many lose. A share has an exact interval [1]_, and each group can differ by no more
-than the measure allows.
+than the measure and the right answers of its queries allow.
 
 .. [1] C. Clopper, E. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
    Biometrika 26, 1934.
@@ -59,15 +59,18 @@ def sparse_interval(
 
     .. math:: \left[-L\, s\, u(l), \; L\, s\, u(w)\right], \quad s = \frac{\max_g b_g}{\frac1G \sum_g b_g}
 
-    with :math:`u(x)` Clopper and Pearson's upper limit of x among G groups and L the largest difference that there can
-    be. Never narrower than it says, mostly much wider.
+    with :math:`u(x)` Clopper and Pearson's upper limit of x among G groups and L the largest difference that one of the
+    queries can have; it never reaches beyond -L and L. Never narrower than it says, mostly much wider, as long as the
+    queries to come are like these: have no larger groups, and no larger L.
 
     Parameters
     ----------
     tops, bottoms : float64 arrays of shape (groups,)
         Sums of differences, and what they are divided by; groups with denominator 0 are no part.
     largest : float
-        The largest difference one query can have: 1 where the measure lies between 0 and 1.
+        The largest difference one query can have: 1 where the measure lies between 0 and 1, less where the number of
+        right answers allows no more, as of Precision@20 with one of them; see
+        `visual_search.evaluation.difference_limits`.
     resampling : Resampling
         For the confidence and the seed.
     unit : str
@@ -95,8 +98,11 @@ def sparse_interval(
     up, down = (
         min(1.0, scale * clopper_pearson(number, count, resampling.confidence)[1]) for number in (wins, losses)
     )
-    method = f"Clopper-Pearson limits on the shares of {unit} that win and lose, times the largest difference"
-    return Interval(-largest * down, largest * up, resampling.confidence, method, 0, resampling.seed, count)
+    method = (
+        f"Clopper-Pearson limits on the shares of {unit} that win and lose, times {largest:.4g}, the largest "
+        "difference that one of these queries can have"
+    )
+    return Interval(0.0 - largest * down, largest * up, resampling.confidence, method, 0, resampling.seed, count)
 
 
 def groups_without_loss(margin: float, confidence: float = 0.95) -> int | None:

@@ -12,7 +12,14 @@ from markupsafe import Markup
 
 from visual_search.errors import FileFormatError, InputError, UnknownNameError, VisualSearchError
 from visual_search.ids import Id
-from visual_search.reports.front_panel import front_panel, ladder_roles, reach_for, with_ring, with_target
+from visual_search.reports.front_panel import (
+    cost_title,
+    front_panel,
+    ladder_roles,
+    reach_for,
+    with_ring,
+    with_target,
+)
 from visual_search.tuning.choice import Choice
 from visual_search.tuning.pareto import Front
 from visual_search.tuning.sweep_point import COSTS, SweepPoint
@@ -83,6 +90,7 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
         "data": {name: value for name, value in held.header["data"].items() if name != "measures"},
         "measures": list(held.measures),
         "costs": list(COSTS),
+        "cost_words": {one: cost_title(one) for one in COSTS},
         "state": {
             "sweep": shown.name,
             "measure": measure,

@@ -137,6 +137,7 @@ def _upload(
 ) -> Response:
     """Keep a picture for a while and search by it: a redirect for browsers, its name and address for programs."""
     searched = explorer.indexes.named(index or None)
+    searched.check_takes_pictures()
     content: BinaryIO = picture.file
     data = content.read(explorer.settings.max_upload_bytes + 1)
     name = explorer.uploads.keep(data, None if searched.images is None else searched.images.rules)

@@ -45,6 +45,14 @@ def relevant_ranks(similarity: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]
     return np.array([int(np.flatnonzero(order[row] == row)[0]) + 1 for row in range(len(similarity))])
 
 
+def test_both_directions_pooled_know_how_many_right_answers_each_query_has(split: Split) -> None:
+    first, second = vectors()
+    pooled = evaluate_directions_vectors(split, first, second, ["Precision@20"]).pooled
+    assert pooled.relevant_counts is not None
+    assert pooled.relevant_counts.tolist() == [1] * 24
+    assert compare({"one": pooled, "same": pooled}).contrasts[0].largest == pytest.approx(0.05)
+
+
 def test_three_results_as_the_chapter_counts_them(split: Split) -> None:
     first, second = vectors()
     unit = [one / np.linalg.norm(one.astype(np.float64), axis=1, keepdims=True) for one in (first, second)]
