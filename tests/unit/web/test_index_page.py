@@ -165,7 +165,7 @@ def test_vectors_as_they_were_given_are_those_that_an_index_keeps_under_cosine(
     assert twin["shown"]
     assert not any(one["search"] for one in twin["shown"])
     assert "no picture<" not in page
-    assert "Each leads to a search in" in page
+    assert "Each neighbour leads to a search in" in page
     twin, page = lost(indexes=())
     assert twin["index"] is None
     assert "add it with <code>--index</code>" in page
