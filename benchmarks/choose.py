@@ -15,25 +15,23 @@ Statistical Society B 86, 2024.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from math import exp, log, sqrt
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
+from documented_table import EXPLANATION, DocumentedTable, table_options
 
-from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.statistics.beta import beta_cdf
 from visual_search.testing.simulated_recalls import RecallKind, simulated_recalls
 from visual_search.tuning.lower_bound import p_value
 
 FloatArray = npt.NDArray[np.float64]
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "choosing.md"
-BEGIN, END = "<!-- table of choices: benchmarks/choose.py -->", "<!-- end of table -->"
+TABLE = DocumentedTable(
+    EXPLANATION / "choosing.md", "<!-- table of choices: benchmarks/choose.py -->", "<!-- end of table -->"
+)
 TARGET, LEVEL = 0.95, 0.05
 # Below the target, a hair below it, and above it by .01 at most.
 MEANS = (0.80, 0.86, 0.90, 0.92, 0.93, 0.94, 0.945, 0.9499, 0.96)
@@ -115,11 +113,7 @@ def rates(kind: RecallKind, queries: int, draws: int, ladders: int) -> dict[str,
 
 def main() -> None:
     """Simulate, print and perhaps write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=2000)
-    parser.add_argument("--ladders", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="put the table into the documentation")
-    options = parser.parse_args()
+    options = table_options(__doc__, draws=2000, ladders=1)
     begun = time.perf_counter()
     lines: list[str] = []
     for kind in get_args(RecallKind):
@@ -135,16 +129,11 @@ def main() -> None:
             cells = " | ".join(f"{100 * a:.1f} % / {100 * b:.1f} %" for a, b in found.values())
             lines.append(f"| {kind} | {queries} | {cells} |")
             print(lines[-1], flush=True)
-    table = "\n".join(lines)
-    print(json.dumps({"machine": machine(), "versions": versions()}), table, sep="\n")
-    print(
+    remark = (
         f"{options.draws} draws, {options.ladders} ladders of {len(MEANS)} settings; 5 % + 2 standard errors is "
         f"{100 * (LEVEL + 2 * sqrt(LEVEL * (1 - LEVEL) / options.draws)):.2f} %; {time.perf_counter() - begun:.0f} s"
     )
-    if options.write:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", "utf-8")
+    TABLE.show(lines, remark, write=options.write)
 
 
 if __name__ == "__main__":

@@ -10,21 +10,19 @@ having a seed of its own. ``--write`` puts the table into docs/explanation/stati
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
+from documented_table import EXPLANATION, DocumentedTable, table_options
 
-from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.statistics.bootstrap import bootstrap_ratios
 from visual_search.evaluation.statistics.interval import IntervalMethod, Resampling
 from visual_search.testing.simulated_queries import TRUE_MEAN, SimulatedKind, simulated_groups, simulated_values
 
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "statistics.md"
-BEGIN, END = "<!-- table of coverage: benchmarks/coverage.py -->", "<!-- end of table -->"
+TABLE = DocumentedTable(
+    EXPLANATION / "statistics.md", "<!-- table of coverage: benchmarks/coverage.py -->", "<!-- end of table -->"
+)
 GROUPS = (10, 20, 50, 200)
 BATCH = 100
 
@@ -52,11 +50,7 @@ def coverage(kind: SimulatedKind, groups: int, simulations: int, resamples: int)
 
 def main() -> None:
     """Simulate, print and perhaps write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulations", type=int, default=2000)
-    parser.add_argument("--resamples", type=int, default=2000)
-    parser.add_argument("--write", action="store_true", help="put the table into the documentation")
-    options = parser.parse_args()
+    options = table_options(__doc__, simulations=2000, resamples=2000)
     begun = time.perf_counter()
     lines: list[str] = []
     for kind in get_args(SimulatedKind):
@@ -70,15 +64,10 @@ def main() -> None:
             cells = " | ".join(f"{100 * share:.1f} %" for share in shares.values())
             lines.append(f"| {kind} | {groups} | {len(simulated_groups(groups))} | {cells} |")
             print(lines[-1], flush=True)
-    table = "\n".join(lines)
-    print(json.dumps({"machine": machine(), "versions": versions()}), table, sep="\n")
-    print(
+    remark = (
         f"{options.simulations} simulations of {options.resamples} resamples: {time.perf_counter() - begun:.0f} s"
     )
-    if options.write:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", "utf-8")
+    TABLE.show(lines, remark, write=options.write)
 
 
 if __name__ == "__main__":

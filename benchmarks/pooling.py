@@ -11,20 +11,18 @@ into docs/explanation/judging.md.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from pathlib import Path
 
 import numpy as np
+from documented_table import EXPLANATION, DocumentedTable, table_options
 
-from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.statistics.bootstrap import bootstrap_mean
 from visual_search.judging.task import ORDERS
 from visual_search.testing.simulated_pools import judged_in_order, kendall_tau, simulated_pool, system_means
 
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "judging.md"
-BEGIN, END = "<!-- table of orders: benchmarks/pooling.py -->", "<!-- end of orders -->"
+TABLE = DocumentedTable(
+    EXPLANATION / "judging.md", "<!-- table of orders: benchmarks/pooling.py -->", "<!-- end of orders -->"
+)
 STEPS = {"apart": 0.2, "close": 0.1}
 SHARES = (0.05, 0.1)
 QUERIES = 40
@@ -47,10 +45,7 @@ def taus(step: float, share: float, seeds: int) -> dict[str, tuple[list[float], 
 
 def main() -> None:
     """Simulate, print and perhaps write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--write", action="store_true", help="put the table into the documentation")
-    options = parser.parse_args()
+    options = table_options(__doc__, seeds=30)
     begun = time.perf_counter()
     lines = [
         "| systems | judged | order | Kendall's tau | 95 % | relevant items found |",
@@ -67,13 +62,8 @@ def main() -> None:
                     )
                 )
                 print(lines[-1], flush=True)
-    table = "\n".join(lines)
-    print(json.dumps({"machine": machine(), "versions": versions()}), table, sep="\n")
-    print(f"{options.seeds} seeds: {time.perf_counter() - begun:.0f} s")
-    if options.write:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", "utf-8")
+    remark = f"{options.seeds} seeds: {time.perf_counter() - begun:.0f} s"
+    TABLE.show(lines, remark, write=options.write)
 
 
 if __name__ == "__main__":

@@ -9,20 +9,20 @@ table into docs/explanation/statistics.md.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
+from documented_table import EXPLANATION, DocumentedTable, table_options
 
-from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.statistics.flips import flip_test
 from visual_search.testing.simulated_queries import SimulatedKind, simulated_groups, simulated_values
 
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "statistics.md"
-BEGIN, END = "<!-- table of errors: benchmarks/type_one_error.py -->", "<!-- end of errors -->"
+TABLE = DocumentedTable(
+    EXPLANATION / "statistics.md",
+    "<!-- table of errors: benchmarks/type_one_error.py -->",
+    "<!-- end of errors -->",
+)
 GROUPS = (10, 20, 50, 200)
 LEVEL = 0.05
 BATCH = 100
@@ -47,11 +47,7 @@ def type_one_error(kind: SimulatedKind, groups: int, pairs: int, flips: int) -> 
 
 def main() -> None:
     """Simulate, print and perhaps write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=10_000)
-    parser.add_argument("--flips", type=int, default=999)
-    parser.add_argument("--write", action="store_true", help="put the table into the documentation")
-    options = parser.parse_args()
+    options = table_options(__doc__, pairs=10_000, flips=999)
     begun = time.perf_counter()
     lines = ["| values | groups | groups signed together | queries signed one by one |", "|---|---:|---:|---:|"]
     for kind in get_args(SimulatedKind):
@@ -59,13 +55,8 @@ def main() -> None:
             shares = type_one_error(kind, groups, options.pairs, options.flips)
             lines.append(f"| {kind} | {groups} | " + " | ".join(f"{100 * share:.2f} %" for share in shares) + " |")
             print(lines[-1], flush=True)
-    table = "\n".join(lines)
-    print(json.dumps({"machine": machine(), "versions": versions()}), table, sep="\n")
-    print(f"{options.pairs} pairs, {options.flips} flips: {time.perf_counter() - begun:.0f} s")
-    if options.write:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", "utf-8")
+    remark = f"{options.pairs} pairs, {options.flips} flips: {time.perf_counter() - begun:.0f} s"
+    TABLE.show(lines, remark, write=options.write)
 
 
 if __name__ == "__main__":

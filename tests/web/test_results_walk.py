@@ -206,6 +206,21 @@ def test_pictures_stand_in_boxes_that_do_not_move(opened: Callable[..., Page], s
     assert page.locator("img[loading=lazy]").count() == page.locator("img.thumb").count()
 
 
+def test_a_systems_name_stays_beside_the_end_of_its_list(opened: Callable[..., Page], served: Served) -> None:
+    page = opened(addresses(served)["query"], width=390)
+    names = page.locator(".lists h2")
+    before = [name.bounding_box() for name in names.all()]
+    page.evaluate("document.querySelector('.lists').scrollLeft = 100000")
+    page.wait_for_timeout(200)
+    assert page.evaluate("document.querySelector('.lists').scrollLeft") > 300
+    after = [name.bounding_box() for name in names.all()]
+    assert len(after) == 2
+    for one, other in zip(before, after, strict=True):
+        assert one is not None
+        assert other is not None
+        assert abs(one["x"] - other["x"]) <= 24
+
+
 def test_the_figures_points_lead_to_their_results(opened: Callable[..., Page], served: Served) -> None:
     page = opened("/results")
     points = page.locator("figure.history svg a")

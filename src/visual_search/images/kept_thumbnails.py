@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from visual_search.errors import UndecodableImageError
 from visual_search.images.decoding import DecodingRules
@@ -14,6 +15,9 @@ from visual_search.images.located import ImagePlace, LocatedImages
 from visual_search.images.thumbnails import thumbnail
 
 __all__ = ["KeptThumbnails", "Thumbnail"]
+
+# The mark, and what was asked of the content.
+_Key: TypeAlias = tuple[str, DecodingRules, str | None]
 
 _DECODED_AT_A_TIME = 4  # each may take up to 16 bytes a pixel for a moment
 
@@ -49,7 +53,7 @@ class KeptThumbnails:
 
     def __init__(self, max_bytes: int) -> None:
         self._room = max_bytes
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._kept: OrderedDict[_Key, bytes] = OrderedDict()
         self._held = 0
         self._places = LocatedImages()
         self._changing = threading.Lock()
@@ -83,21 +87,26 @@ class KeptThumbnails:
         source = self._places.source(place)
         if mark is None or source is None:
             raise UndecodableImageError("the file is gone")
+        # One who asks without a hash, or under other rules, may have been shown what another is not.
+        key = (mark, rules or DecodingRules(), sha256)
         with self._changing:
-            kept = self._kept.get(mark)
+            kept = self._kept.get(key)
             if kept is not None:
-                self._kept.move_to_end(mark)
+                self._kept.move_to_end(key)
                 return Thumbnail(kept, mark)
         with self._decoding:
             data = _small(source, side, rules or DecodingRules(), sha256)
-        self._keep(mark, data)
+        if (
+            self.mark(place, side) == mark
+        ):  # else it changed while it was read, and which of the two came is not known
+            self._keep(key, data)
         return Thumbnail(data, mark)
 
-    def _keep(self, mark: str, data: bytes) -> None:
+    def _keep(self, key: _Key, data: bytes) -> None:
         with self._changing:
-            if mark in self._kept or len(data) > self._room:
+            if key in self._kept or len(data) > self._room:
                 return
-            self._kept[mark] = data
+            self._kept[key] = data
             self._held += len(data)
             while self._held > self._room:
                 self._held -= len(self._kept.popitem(last=False)[1])

@@ -24,7 +24,7 @@ __all__ = ["ExploredResults"]
 
 _OPENED = 24  # results held open
 #: What is kept on disk, and how many of each; the number in a name rises where it is made in another way.
-_KEPT = {"comparison 1": 2000, "figures 1": 2000, "parts 1": 2000, "query runs 1": 2000}
+_KEPT = {"comparison 2": 2000, "figures 1": 2000, "parts 1": 2000, "query runs 1": 2000}
 _LOOK_EVERY = 1.0  # seconds between looks through the folder
 _PATIENCE = 0.05  # seconds that a page waits for changed files to be read
 _MOST_WAITING = 64  # computations; a page that is still looked at asks again for what was dropped
@@ -157,7 +157,7 @@ class ExploredResults:
         compute: Callable[[], Any],
         *,
         at_once: bool,
-        kind: str = "comparison 1",
+        kind: str = "comparison 2",
         beside: Callable[[], Any] | None = None,
     ) -> Any:
         """A value that was computed before, or computed now; else None, and it is computed behind the page's back.

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from visual_search.errors import FileFormatError, MissingDependencyError
+from visual_search.indexing.engines.faiss_engine import FaissEngine
+from visual_search.indexing.engines.graph_package import GraphPackageEngine
 from visual_search.indexing.engines.hnswlib_engine import HnswlibEngine
 from visual_search.indexing.engines.registry import create_engine, engine_names
 from visual_search.indexing.engines.usearch_engine import UsearchEngine
@@ -112,3 +114,21 @@ def test_damage_inside_a_part_is_seen(kind: Any, tmp_path: Path) -> None:
     path.write_bytes(whole)
     with pytest.raises(FileFormatError, match="not a whole file"):
         kind.load(path, metric="l2", settings={})
+
+
+@pytest.mark.parametrize(
+    ("base", "hook"),
+    [
+        (GraphPackageEngine, "_graph_bytes"),
+        (GraphPackageEngine, "_stored"),
+        (GraphPackageEngine, "_walk"),
+        (FaissEngine, "memory_bytes"),
+    ],
+)
+def test_an_engine_that_lacks_what_its_base_asks_for_cannot_be_made(base: Any, hook: str) -> None:
+    hooks = {"_graph_bytes", "_stored", "_walk", "memory_bytes"} - {hook}
+    lacking = type("Lacking", (base,), {"name": "lacking", **dict.fromkeys(hooks, len)})
+    with pytest.raises(TypeError, match=f"abstract.*{hook}"):
+        lacking(dimension=2, metric="l2")
+    whole = type("Whole", (lacking,), {hook: len})
+    assert whole(dimension=2, metric="l2").dimension == 2

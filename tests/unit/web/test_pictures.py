@@ -1,5 +1,6 @@
 """Pictures are those of the index, by id, and nothing else."""
 
+import hashlib
 import io
 import struct
 import tracemalloc
@@ -7,12 +8,16 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from visual_search.errors import UndecodableImageError
+from visual_search.formats.results import ImageLocation
 from visual_search.images.kept_thumbnails import KeptThumbnails
+from visual_search.images.thumbnails import thumbnail
 from visual_search.workflows.index_images import index_images
 
 Explore = Callable[..., TestClient]
@@ -105,6 +110,36 @@ def test_a_link_put_in_an_image_s_place_is_not_followed_to_other_content(
     assert "not the one that was indexed" in answer.json()["error"]["message"]
 
 
+def test_what_one_may_see_unchecked_is_not_shown_where_the_indexed_picture_is_expected(own_photos: Path) -> None:
+    place = ImageLocation(own_photos / "red.png")
+    indexed = hashlib.sha256(place.path.read_bytes()).hexdigest()
+    Image.new("RGB", (30, 30), (9, 9, 99)).save(place.path)
+    kept = KeptThumbnails(max_bytes=100_000)
+    assert kept.made(place, 64).data
+    with pytest.raises(UndecodableImageError, match="not the one that was indexed"):
+        kept.made(place, 64, sha256=indexed)
+
+
+def test_a_picture_that_changes_while_it_is_read_is_not_kept(
+    own_photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = ImageLocation(own_photos / "red.png")
+    kept = KeptThumbnails(max_bytes=100_000)
+
+    def changes(data: bytes, *arguments: Any, **options: Any) -> bytes:
+        Image.new("RGB", (40, 20), (9, 9, 99)).save(place.path)
+        return thumbnail(data, *arguments, **options)
+
+    monkeypatch.setattr("visual_search.images.kept_thumbnails.thumbnail", changes)
+    first = kept.made(place, 64)
+    assert kept.held_bytes == 0
+    monkeypatch.undo()
+    second = kept.made(place, 64)
+    assert second.mark != first.mark
+    assert Image.open(io.BytesIO(second.data)).size == (40, 20)
+    assert kept.held_bytes == len(second.data)
+
+
 def test_a_file_that_is_gone_is_told(client: TestClient, own_photos: Path) -> None:
     (own_photos / "red.png").unlink()
     assert client.get("/search/picture?item=red.png").json()["error"]["message"] == "no picture: the file is gone"
@@ -174,8 +209,6 @@ def test_other_addresses_take_short_bodies_only(client: TestClient) -> None:
 
 
 def test_thumbnails_are_kept_within_bounds(own_photos: Path) -> None:
-    from visual_search.formats.results import ImageLocation
-
     kept = KeptThumbnails(max_bytes=600)
     sizes = [len(kept.made(ImageLocation(own_photos / "green.png"), side).data) for side in range(20, 60)]
     assert sum(sizes) > 1200

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -174,28 +175,15 @@ def evaluate_directions_vectors(
     -------
     Directions
     """
-    other = split.require().reversed().require()
-    there = evaluate_split_vectors(
-        split,
-        query_vectors,
-        gallery_vectors,
-        measures,
+    one_way = partial(
+        evaluate_split_vectors,
+        measures=measures,
         metric=metric,
         ties=ties,
         preset=preset,
         resampling=resampling,
     )
-    back = evaluate_split_vectors(
-        other,
-        _asking(split, other, gallery_vectors),
-        query_vectors,
-        measures,
-        metric=metric,
-        ties=ties,
-        preset=preset,
-        resampling=resampling,
-    )
-    return _both(split, other, (there, back), resampling)
+    return _of_rows(split, query_vectors, gallery_vectors, one_way, resampling)
 
 
 def evaluate_directions_codes(
@@ -220,10 +208,28 @@ def evaluate_directions_codes(
     packed : bool
         Whether the codes have eight bits a byte.
     """
+    one_way = partial(
+        evaluate_split_codes,
+        measures=measures,
+        packed=packed,
+        ties=ties,
+        preset=preset,
+        resampling=resampling,
+    )
+    return _of_rows(split, query_codes, gallery_codes, one_way, resampling)
+
+
+def _of_rows(
+    split: Split,
+    query: Any,
+    gallery: Any,
+    one_way: Callable[[Split, Any, Any], Result],
+    resampling: Resampling | None,
+) -> Directions:
+    """Both directions from vectors or codes, of which ``one_way`` measures one."""
     other = split.require().reversed().require()
-    options: dict[str, Any] = {"packed": packed, "ties": ties, "preset": preset, "resampling": resampling}
-    there = evaluate_split_codes(split, query_codes, gallery_codes, measures, **options)
-    back = evaluate_split_codes(other, _asking(split, other, gallery_codes), query_codes, measures, **options)
+    there = one_way(split, query, gallery)
+    back = one_way(other, _asking(split, other, gallery), query)
     return _both(split, other, (there, back), resampling)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeAlias
 
 from visual_search.errors import InputError
@@ -90,20 +91,8 @@ def evaluate_split_vectors(
     split, measures, metric, ties, preset, resampling
         As for `evaluate_split` and `visual_search.evaluate_similarity`.
     """
-    split.require()
-    _check_rows(split, query_vectors, gallery_vectors, "vectors")
-    result = evaluate_similarity(
-        query_vectors,
-        gallery_vectors,
-        split.relevance,
-        measures,
-        metric=metric,
-        ties=ties,
-        preset=preset,
-        query_ids=split.query_ids,
-        gallery_ids=split.gallery_ids,
-    )
-    return _under(split, result, resampling)
+    evaluated = partial(evaluate_similarity, measures=measures, metric=metric, ties=ties, preset=preset)
+    return _under(split, _of_rows(split, query_vectors, gallery_vectors, "vectors", evaluated), resampling)
 
 
 def evaluate_split_codes(
@@ -126,20 +115,15 @@ def evaluate_split_codes(
     split, measures, packed, ties, preset, resampling
         As for `evaluate_split` and `visual_search.evaluate_codes`.
     """
+    evaluated = partial(evaluate_codes, measures=measures, packed=packed, ties=ties, preset=preset)
+    return _under(split, _of_rows(split, query_codes, gallery_codes, "codes", evaluated), resampling)
+
+
+def _of_rows(split: Split, query: Any, gallery: Any, what: str, evaluated: Callable[..., Result]) -> Result:
+    """The full ranking of a split's gallery by vectors or codes, as ``evaluated`` measures it."""
     split.require()
-    _check_rows(split, query_codes, gallery_codes, "codes")
-    result = evaluate_codes(
-        query_codes,
-        gallery_codes,
-        split.relevance,
-        measures,
-        packed=packed,
-        ties=ties,
-        preset=preset,
-        query_ids=split.query_ids,
-        gallery_ids=split.gallery_ids,
-    )
-    return _under(split, result, resampling)
+    _check_rows(split, query, gallery, what)
+    return evaluated(query, gallery, split.relevance, query_ids=split.query_ids, gallery_ids=split.gallery_ids)
 
 
 def _check_rows(split: Split, query: Any, gallery: Any, what: str) -> None:

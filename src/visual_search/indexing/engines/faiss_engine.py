@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from visual_search.indexing.engines.declared_engine import DeclaredEngine
 __all__ = ["FaissEngine"]
 
 
-class FaissEngine(DeclaredEngine):
+class FaissEngine(DeclaredEngine, ABC):
     """The part of an engine over FAISS that does not depend on its structure."""
 
     file_suffix: ClassVar[str] = "faiss"
@@ -24,10 +25,14 @@ class FaissEngine(DeclaredEngine):
         return f"faiss {faiss.__version__}"
 
     @property
+    @abstractmethod
+    def memory_bytes(self) -> int:
+        """Bytes the index holds in memory, vectors included."""
+
+    @property
     def index_bytes(self) -> int:
         """As ``memory_bytes``: the vectors are what a search goes through."""
-        held: int = self.memory_bytes  # type: ignore[attr-defined]
-        return held
+        return self.memory_bytes
 
     @property
     def _faiss_metric(self) -> int:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError
 
-__all__ = ["read_faiss", "unwrapped", "write_faiss", "write_with_rows"]
+__all__ = ["read_faiss", "rows_of", "unwrapped", "write_faiss", "write_with_rows"]
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -95,3 +96,21 @@ def unwrapped(index: Any) -> tuple[Any, Int64Array | None]:
     # corrupts SWIG's table of types after a few hundred files, seen with FAISS 1.15.)
     structure.referenced_objects = [index]
     return structure, rows
+
+
+def rows_of(structure: Any, rows: Int64Array | None, path: Path) -> Int64Array:
+    """The row at each position of a structure, int64 of shape (vectors,): those of its id map, or 0, 1, 2... for None.
+
+    Raises
+    ------
+    FileFormatError
+        The id map is not as long as the structure.
+    """
+    if rows is None:
+        return np.arange(structure.ntotal)
+    if len(rows) != structure.ntotal:
+        raise FileFormatError(
+            f"{path}: {counted(structure.ntotal, 'vector', 'vectors')} but "
+            f"{counted(len(rows), 'id', 'ids')} in its id map"
+        )
+    return rows

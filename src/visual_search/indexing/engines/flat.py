@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.counted import counted
-from visual_search.errors import FileFormatError
 from visual_search.indexing.engines.contract import Metric, Settings
+from visual_search.indexing.engines.exhaustive_engine import ExhaustiveEngine
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
-from visual_search.indexing.engines.faiss_files import read_faiss, unwrapped, write_with_rows
+from visual_search.indexing.engines.faiss_files import read_faiss, rows_of, unwrapped, write_with_rows
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.flat_distances import nearest_by_distance, squared_norms, stored_vectors
 from visual_search.indexing.engines.ties_at_cut import nearest_past_ties
@@ -24,7 +23,7 @@ Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
 
-class FlatEngine(FaissEngine):
+class FlatEngine(ExhaustiveEngine, FaissEngine):
     """Exhaustive search over FAISS's ``IndexFlat``; exact up to float32 rounding.
 
     Convention
@@ -70,30 +69,9 @@ class FlatEngine(FaissEngine):
             self._largest_norm = max(self._largest_norm, float(squared_norms(vectors).max()))
 
     @property
-    def exact(self) -> bool:
-        """Always: every vector is looked at."""
-        return True
-
-    @property
-    def needs_training(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def tombstones(self) -> int:
-        """None: removal is real."""
-        return 0
-
-    @property
     def memory_bytes(self) -> int:
         """Vectors and rows; what the allocator keeps in reserve is not counted."""
         return len(self) * (4 * self._dimension + 8)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def train(self, vectors: Vectors) -> None:
-        """Nothing to learn."""
 
     def add(self, rows: Int64Array, vectors: Vectors) -> None:
         """Add vectors under new rows."""
@@ -101,12 +79,6 @@ class FlatEngine(FaissEngine):
         self._structure.add(vectors)
         self._rows.append(rows)
         self._note_norms(vectors)
-
-    def remove(self, rows: Int64Array) -> None:
-        """Take rows out; the gaps are closed."""
-        positions = self._rows.positions(rows)
-        self._structure.remove_ids(positions)
-        self._rows.delete(positions)
 
     def vectors(self, rows: Int64Array) -> Vectors:
         """Vectors as stored, a copy."""
@@ -147,12 +119,7 @@ class FlatEngine(FaissEngine):
 
         engine = cls(dimension=structure.d, metric=metric, settings=settings)
         engine._check_structure(structure, (faiss.IndexFlat,), path)
-        if rows is not None and len(rows) != structure.ntotal:
-            raise FileFormatError(
-                f"{path}: {counted(structure.ntotal, 'vector', 'vectors')} but "
-                f"{counted(len(rows), 'id', 'ids')} in its id map"
-            )
-        engine._hold(structure, FaissRows(np.arange(structure.ntotal) if rows is None else rows))
+        engine._hold(structure, FaissRows(rows_of(structure, rows, path)))
         return engine
 
     @classmethod

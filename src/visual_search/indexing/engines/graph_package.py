@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ Int64Array = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
 
-class GraphPackageEngine(DeclaredEngine):
+class GraphPackageEngine(DeclaredEngine, ABC):
     """A graph that a package keeps, with the rows that are alive in it.
 
-    A subclass walks (``_walk``), stores and gives vectors back (``_stored``); everything else is here.
+    A subclass walks (``_walk``), gives vectors back (``_stored``) and tells its size (``_graph_bytes``); one that lacks
+    any of the three cannot be made.
 
     Attributes
     ----------
@@ -87,14 +89,14 @@ class GraphPackageEngine(DeclaredEngine):
         if links != self._settings["m"]:
             raise FileFormatError(f"{path}: its graph has m={links}, but m={self._settings['m']} was asked for")
 
+    @abstractmethod
     def _graph_bytes(self) -> int:
         """Bytes of the graph as the package counts them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _stored(self, rows: Int64Array) -> Vectors:
         """Vectors of rows that are there, at least one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _walk(self, queries: Vectors, width: int, rows: Int64Array, distances: Vectors) -> None:
         """Fill what the walk of each query finds, at most ``width``; the rest stays at -1."""
-        raise NotImplementedError

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
 from visual_search.indexing.engines.contract import Metric, Settings
-from visual_search.indexing.engines.declared_engine import DeclaredEngine
+from visual_search.indexing.engines.exhaustive_engine import ExhaustiveEngine
 from visual_search.indexing.engines.faiss_answers import nothing_found
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.hamming_ties import lowest_rows_at_cut
@@ -23,11 +23,12 @@ Codes = npt.NDArray[np.uint8]
 Scores = npt.NDArray[np.float32]
 
 
-class HammingEngine(DeclaredEngine):
+class HammingEngine(ExhaustiveEngine):
     """Exhaustive search in binary codes over FAISS's ``IndexBinaryFlat``; exact.
 
     A score is minus the number of bits that differ, a whole number. A code of ``dimension`` bits takes
-    ceil(dimension / 8) bytes: 32 times less than as many float32 numbers where 8 divides the dimension.
+    ceil(dimension / 8) bytes: 32 times less than as many float32 numbers where 8 divides the dimension. How codes
+    are made of vectors is learnt before they come (``fit_hasher``).
 
     Convention
     ----------
@@ -65,21 +66,6 @@ class HammingEngine(DeclaredEngine):
         return f"faiss {faiss.__version__}"
 
     @property
-    def exact(self) -> bool:
-        """Always: every code is looked at."""
-        return True
-
-    @property
-    def needs_training(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def tombstones(self) -> int:
-        """None: removal is real."""
-        return 0
-
-    @property
     def memory_bytes(self) -> int:
         """Codes and rows; what the allocator keeps in reserve is not counted."""
         return len(self) * (self._width + 8)
@@ -89,23 +75,11 @@ class HammingEngine(DeclaredEngine):
         """The packed codes: a search reads them and looks up the rows of what it found only."""
         return len(self) * self._width
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def train(self, vectors: Codes) -> None:
-        """Nothing to learn; how codes are made of vectors is learnt before (``fit_hasher``)."""
-
     def add(self, rows: Int64Array, vectors: Codes) -> None:
         """Add packed codes, uint8 of shape (n, bytes), under new rows."""
         self._rows.check_new(rows)
         self._structure.add(vectors)
         self._rows.append(rows)
-
-    def remove(self, rows: Int64Array) -> None:
-        """Take rows out; the gaps are closed."""
-        positions = self._rows.positions(rows)
-        self._structure.remove_ids(positions)
-        self._rows.delete(positions)
 
     def vectors(self, rows: Int64Array) -> Codes:
         """Packed codes as stored, a copy."""

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.counted import counted
 from visual_search.errors import FileFormatError, UnknownIdError, first_few
 from visual_search.indexing.engines.contract import Metric, Settings
 from visual_search.indexing.engines.faiss_answers import in_order, nothing_found, scores_from
 from visual_search.indexing.engines.faiss_engine import FaissEngine
-from visual_search.indexing.engines.faiss_files import read_faiss, unwrapped, write_with_rows
+from visual_search.indexing.engines.faiss_files import read_faiss, rows_of, unwrapped, write_with_rows
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.faiss_search import search_with
 from visual_search.indexing.engines.flat_distances import stored_vectors
@@ -196,12 +195,7 @@ class HnswEngine(FaissEngine):
         links = structure.hnsw.nb_neighbors(1)
         if links != engine.settings["m"]:
             raise FileFormatError(f"{path}: its graph has m={links}, but m={engine.settings['m']} was asked for")
-        known = np.arange(structure.ntotal) if rows is None else rows
-        if len(known) != structure.ntotal:
-            raise FileFormatError(
-                f"{path}: {counted(structure.ntotal, 'vector', 'vectors')} but "
-                f"{counted(len(known), 'id', 'ids')} in its id map"
-            )
+        known = rows_of(structure, rows, path)
         dead = np.flatnonzero(known < 0)
         engine._hold(structure, FaissRows(np.where(known < 0, -1 - known, known)), dead)
         return engine
