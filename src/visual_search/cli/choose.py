@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from visual_search.cli.options import add_json, print_json
+from visual_search.cli.options import add_json, print_json, stderr
 
 SUMMARY = (
     "Choose the cheapest setting of a sweep that reaches a target with confidence, and report it on queries that "
@@ -83,4 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(choice.table())
         print()
         print(choice.words())
+        for words, place in (("figure", arguments.figure), ("report", arguments.report)):
+            if place is not None:
+                stderr().print(f"{words}: {place}", markup=False)
     return 0 if choice.certified else 1

@@ -54,7 +54,7 @@ def check_served(extra: str = "web", *more: str) -> None:
 
     lacking = [name for name in ("fastapi", "python_multipart", "uvicorn", *more) if find_spec(name) is None]
     if lacking:
-        raise MissingDependencyError(f"serve: needs {', '.join(lacking)}: pip install 'visual-search[{extra}]'")
+        raise MissingDependencyError(f"needs {', '.join(lacking)}: pip install 'visual-search[{extra}]'")
 
 
 def listen(app: FastAPI, settings: ExplorerSettings, arguments: argparse.Namespace) -> None:

@@ -44,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="values to try, as in ef_search=16,32 or, for one engine, ivf.nprobe=1,4; all combinations",
     )
     parser.add_argument(
-        "-o", "--out", required=True, metavar="FILE", help="file of the points; in a folder, a name is made"
+        "-o",
+        "--out",
+        required=True,
+        metavar="FILE",
+        help="file of the points; in a folder (sweeps/), a name is made",
     )
     parser.add_argument("-k", "--k", type=int, default=10, help="neighbours a query")
     parser.add_argument(
@@ -73,7 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     from visual_search.workflows.sweep import read_sweep_data, sweep_files
 
     refuse_overwriting(
-        {"--out": arguments.out}, [arguments.vectors, arguments.queries, arguments.truth, arguments.qrels]
+        {"--out": arguments.out},
+        [arguments.vectors, arguments.queries, arguments.truth, arguments.qrels],
+        folders=True,
     )
     data = read_sweep_data(
         arguments.vectors,
@@ -96,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         bar=partial(count_progress, quiet=arguments.json),
     )
     if arguments.json:
-        print_json(found.as_json())
+        print_json(found.as_json() | {"file": str(found.file)})
         return 0
     for measure in found.measures:
         print(found.table(measure))
@@ -105,4 +111,5 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{point.label}: {point.loaded_words()}")
     for note in found.notes:
         stderr().print(note, markup=False)
+    stderr().print(f"sweep: {found.file}", markup=False)
     return 0

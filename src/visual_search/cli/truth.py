@@ -118,9 +118,12 @@ def _build(arguments: argparse.Namespace) -> int:
     from visual_search.ground_truth.truth_facts import truth_words
     from visual_search.workflows.truth_build import adopt_truth, build_truths
 
-    refuse_overwriting({"--out": arguments.out}, [arguments.adopt])  # other files are refused where they are met
+    several = len(arguments.queries) > 1
+    refuse_overwriting(
+        {"--out": arguments.out}, [arguments.adopt], folders=several
+    )  # other files are refused where they are met
     if arguments.adopt:
-        if len(arguments.queries) > 1 or arguments.sample is not None or arguments.allowed:
+        if several or arguments.sample is not None or arguments.allowed:
             raise InputError("--adopt: takes one set of queries and neither --sample nor --allowed")
         built = [
             adopt_truth(
@@ -200,6 +203,8 @@ def _recall(arguments: argparse.Namespace) -> int:
         print_json(found.as_json(**shown))
     else:
         print(found.text(**shown))
+        if arguments.report is not None:
+            stderr().print(f"report: {arguments.report}", markup=False)
     return 0
 
 

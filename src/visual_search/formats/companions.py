@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from visual_search.formats.atomic import flush_file, fsync_folder, temporary_beside
 from visual_search.formats.fingerprint import fingerprint_file
 
-__all__ = ["LONGEST_NAME", "remove_companions", "write_companion"]
+__all__ = ["LONGEST_NAME", "remove_companions", "without_companions", "write_companion"]
+
+AnyPath = TypeVar("AnyPath", bound="str | os.PathLike[str]")
 
 LONGEST_NAME = 255  # bytes that every usual file system takes
 _ENDINGS = {
@@ -20,6 +24,8 @@ _ENDINGS = {
     "pairs": "parquet",
     "pictures": "parquet",
 }
+_KINDS = "|".join(rf"{kind}(\.[0-9a-f]{{12}})?\.{ending}" for kind, ending in _ENDINGS.items())
+_NAME = re.compile(rf"(?P<stem>.+)\.({_KINDS})", re.DOTALL)
 _LONGEST_STEM = LONGEST_NAME - max(len(f".{kind}.0123456789ab.{end}") for kind, end in _ENDINGS.items())
 
 
@@ -58,11 +64,27 @@ def remove_companions(record: Path, names: Iterable[str]) -> None:
 
     Names of earlier versions, without digits (``results.ranking.parquet``), are ours too.
     """
-    kinds = "|".join(rf"{kind}(\.[0-9a-f]{{12}})?\.{ending}" for kind, ending in _ENDINGS.items())
-    ours = re.compile(rf"{re.escape(_stem(record))}\.({kinds})")
     for name in names:
-        if ours.fullmatch(name):
+        if (found := _NAME.fullmatch(name)) and found["stem"] == _stem(record):
             record.with_name(name).unlink(missing_ok=True)
+
+
+def without_companions(paths: Iterable[AnyPath]) -> list[AnyPath]:
+    """Leave out the companions of records that are given too, as ``results/*.json`` names them.
+
+    A file that bears a companion's name stays where its record is not among the paths.
+
+    >>> without_companions(["old.json", "old.items.0123456789ab.json", "new.items.0123456789ab.json"])
+    ['old.json', 'new.items.0123456789ab.json']
+    """
+    given = list(paths)
+    records = {(one.parent, _stem(one)) for one in map(Path, given) if one.suffix == ".json"}
+    return [path for path in given if not _belongs_to_one(Path(path), records)]
+
+
+def _belongs_to_one(path: Path, records: Collection[tuple[Path, str]]) -> bool:
+    found = _NAME.fullmatch(path.name)
+    return found is not None and (path.parent, found["stem"]) in records
 
 
 def _stem(record: Path) -> str:

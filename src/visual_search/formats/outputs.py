@@ -9,13 +9,24 @@ from typing import TypeAlias
 
 from visual_search.errors import InputError, Problems
 
-__all__ = ["check_folder_takes", "check_output_file", "refuse_overwriting"]
+__all__ = ["check_folder_takes", "check_output_file", "names_a_folder", "refuse_overwriting"]
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 
 
-def refuse_overwriting(written: Mapping[str, AnyPath | None], read: Iterable[AnyPath | None]) -> None:
-    """Refuse an output that is an input, or another output, under whatever name.
+def names_a_folder(path: AnyPath) -> bool:
+    """Whether a text says folder: it ends in a slash, which ``Path`` would drop, or in a point that stands alone.
+
+    >>> names_a_folder("sweeps/"), names_a_folder("sweeps"), names_a_folder("sweeps/.")
+    (True, False, True)
+    """
+    return os.path.basename(os.fspath(path)) in ("", ".", "..")  # noqa: PTH119 - Path drops the slash
+
+
+def refuse_overwriting(
+    written: Mapping[str, AnyPath | None], read: Iterable[AnyPath | None], *, folders: bool = False
+) -> None:
+    """Refuse an output that is an input, or another output, under whatever name; or a file named like a folder.
 
     Parameters
     ----------
@@ -23,6 +34,8 @@ def refuse_overwriting(written: Mapping[str, AnyPath | None], read: Iterable[Any
         None where it is not given.
     read : iterable of paths
         None where one is not given.
+    folders : bool
+        The outputs may be folders; else a name that ends in a slash is refused, and no file is written without it.
 
     Raises
     ------
@@ -39,6 +52,8 @@ def refuse_overwriting(written: Mapping[str, AnyPath | None], read: Iterable[Any
     names = list(outputs)
     for place, name in enumerate(names):
         path = outputs[name]
+        if not folders and names_a_folder(path):
+            problems.add(f"{name}: {os.fspath(path)} names a folder; give a file")
         if any(_same(path, one) for one in inputs):
             problems.add(f"{name}: {os.fspath(path)} would be written over what is read; give another name")
         for other in names[:place]:
@@ -59,8 +74,8 @@ def check_output_file(path: AnyPath, name: str) -> Path:
     Raises
     ------
     InputError
-        A folder, a device, a pipe or a socket, which a file would take the place of; or a link that leads nowhere or
-        round in a circle; or a folder that takes no new file.
+        A folder, or a name that ends in a slash; a device, a pipe or a socket, which a file would take the place of; a
+        link that leads nowhere or round in a circle; or a folder that takes no new file.
 
     Examples
     --------
@@ -72,6 +87,8 @@ def check_output_file(path: AnyPath, name: str) -> Path:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{name}: {os.fspath(path)} is a folder; give a file")
+    if names_a_folder(path):
+        raise InputError(f"{name}: {os.fspath(path)} names a folder; give a file")
     if target.is_symlink():
         try:
             target = target.resolve(strict=True)

@@ -24,6 +24,7 @@ _Places: TypeAlias = tuple[list[float], list[float]]
 _LINKED = re.compile(r'<a [^>]*href="(?P<address>[^"]*)">\s*<use x="(?P<x>[0-9.]+)" y="(?P<y>[0-9.]+)"')
 _SERIES = 8
 _TICKS = 6  # more would run into each other
+_ACROSS = 38  # digits of a label that have room side by side along the axis
 _SCALES = {"s": (1000.0, "ms"), "bytes": (1e-6, "MB"), "queries/s": (1.0, "queries/s")}
 
 
@@ -225,17 +226,17 @@ def _link(
 
 
 def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
-    """Ticks at 1, 2 and 5 of each power of ten inside, or at 1 alone, and a height that tells values apart."""
+    """Ticks at 1, 2 and 5 of each power of ten inside, or at 1 and 3, or at 1 alone, so that no label meets another."""
     if min(xs) > 0 and max(xs) > min(xs):
         first, last = min(xs), max(xs)
         margin = (last / first) ** 0.06
         axes.set_xscale("log")
         axes.set_xlim(first / margin, last * margin)
         powers = range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
-        for steps in ((1, 2, 5), (1,)):
+        for steps in ((1, 2, 5), (1, 3), (1,)):
             every = [step * 10.0**power for power in powers for step in steps]
             inside = [tick for tick in every if first / margin <= tick <= last * margin]
-            if len(inside) <= _TICKS:
+            if len(inside) <= _TICKS and _labels_fit(inside, (last / first) * margin**2):
                 break
         if (
             len(inside) < 2
@@ -245,3 +246,12 @@ def _scale(axes: Axes, xs: list[float], ys: list[float]) -> None:
         axes.minorticks_off()
     axes.set_ylim(*_heights(ys))
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:.3g}".replace("0.", ".", 1))
+
+
+def _labels_fit(ticks: list[float], span: float) -> bool:
+    """Whether the labels of ticks on a logarithmic axis of this span, last over first, leave a gap between them."""
+    labels = [f"{tick:,g}" for tick in ticks]
+    return all(
+        _ACROSS * math.log(after / before, span) >= (len(first) + len(second)) / 2 + 1
+        for before, after, first, second in zip(ticks, ticks[1:], labels, labels[1:], strict=False)
+    )

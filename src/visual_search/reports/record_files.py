@@ -75,7 +75,7 @@ def read_records(paths: Sequence[str | os.PathLike[str]]) -> list[RecordFile]:
     OSError
         One is not there or cannot be read.
     """
-    problems = Problems("report")
+    problems = Problems("records")
     found = []
     for path in map(Path, paths):
         try:
@@ -89,7 +89,9 @@ def read_records(paths: Sequence[str | os.PathLike[str]]) -> list[RecordFile]:
 def _record(path: Path) -> RecordFile:
     if path.is_dir():
         if not (path / "manifest.json").is_file():
-            raise FileFormatError(f"{path.name}: a folder that is no index; {_allowed()}")
+            raise FileFormatError(
+                f"{path.name}: a folder that is no index; name the files in it, as {path.name}/*.json; {_allowed()}"
+            )
         return RecordFile(path, "index")
     check_regular(path)
     with path.open("rb") as stream:

@@ -72,7 +72,7 @@ def sections_of(records: Sequence[RecordFile], *, album: Callable[[str], Album] 
     FileFormatError
         Records that cannot be shown; all of them.
     """
-    problems = Problems("report")
+    problems = Problems("records")
     sweeps = {
         one.path: sweep
         for one in records

@@ -14,6 +14,7 @@ from visual_search.errors import FingerprintError, InputError, Problems
 from visual_search.evaluation.provenance import machine, utc_now, versions
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.json_lines import JsonLines
+from visual_search.formats.outputs import names_a_folder
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.indexing.engines.contract import Engine
 from visual_search.tuning.building import build_engine, search_defaults, use_threads
@@ -29,6 +30,9 @@ from visual_search.tuning.sweep_point import SweepPoint
 from visual_search.tuning.sweep_record import FORMAT, Sweep, is_header
 
 __all__ = ["LoadPlan", "SweepProgress", "sweep"]
+
+# Parts of the header that follow from the others, or tell when: a file's name does not depend on them.
+_NOT_IDENTITY = ("created", "neighbors", "stored_gallery")
 
 _BATCH = 1 << 12
 
@@ -87,7 +91,8 @@ def sweep(
         Values by setting, all combinations: ``{"ef_search": [16, 64], "ivf.nprobe": [1, 4]}``.
     out : path
         File of the points, one a line; or a folder, in which the file's name carries the fingerprint of data and
-        protocol, so that no two sweeps meet in one. Points that are there already are not measured again.
+        protocol, so that no two sweeps meet in one; a folder that is not there is made where its name ends in a slash.
+        Points that are there already are not measured again.
     costs : CostPlan or None
         None measures no costs, and says so.
     load : LoadPlan, optional
@@ -136,7 +141,8 @@ def sweep(
     points = grid(engines, settings)
     check_settings(points, int(data.gallery.shape[1]), data.metric)
     header = _header(data, costs, load, seed)
-    with JsonLines(_place(Path(out), header)) as lines:
+    file = _place(out, header)
+    with JsonLines(file) as lines:
         done = _done(lines, header)
         missing = [point for point in points if point.key not in done]
         if progress is not None:
@@ -148,7 +154,7 @@ def sweep(
                 done[measured.key] = measured
                 if progress is not None:
                     progress.advance(1)
-    return Sweep.of(header, [replace(done[point.key], place=point.place) for point in points])
+    return replace(Sweep.of(header, [replace(done[point.key], place=point.place) for point in points]), file=file)
 
 
 class _Ladder:
@@ -237,6 +243,7 @@ def _header(data: SweepData, costs: CostPlan | None, load: LoadPlan | None, seed
         "format": FORMAT,
         "data": data.identity(),
         "query_ids": list(data.query_ids),
+        "stored_gallery": data.gallery_ids.fingerprint_with(data.gallery),
         "neighbors": None if data.truth is None else _neighbors(data.truth, data.k),
         "protocol": {
             "threads": plan.threads,
@@ -256,12 +263,15 @@ def _neighbors(truth: ExactNeighbors, k: int) -> list[list[Any]]:
     return [truth.gallery.take([row for row in line if row >= 0]) for line in truth.positions[:, :k].tolist()]
 
 
-def _place(out: Path, header: Mapping[str, Any]) -> Path:
-    """The file itself, or one in a folder whose name carries what was measured and how."""
-    if not out.is_dir():
-        return out
-    same = {name: value for name, value in header.items() if name not in ("created", "neighbors")}
-    return out / f"sweep-{fingerprint_json(same).removeprefix('sha256:')}.jsonl"
+def _place(out: str | os.PathLike[str], header: Mapping[str, Any]) -> Path:
+    """The file itself, or one in a folder whose name carries what was measured and how; the folder is made."""
+    place = Path(out)
+    if names_a_folder(out):
+        place.mkdir(parents=True, exist_ok=True)
+    if not place.is_dir():
+        return place
+    same = {name: value for name, value in header.items() if name not in _NOT_IDENTITY}
+    return place / f"sweep-{fingerprint_json(same).removeprefix('sha256:')}.jsonl"
 
 
 def _done(lines: JsonLines, header: Mapping[str, Any]) -> dict[str, SweepPoint]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,14 @@ class Sweep:
         In the order in which they were asked for.
     notes : tuple of str
         What a reader should know.
+    file : Path or None
+        Where it lies; None for one that was made in memory.
     """
 
     header: Mapping[str, Any]
     points: tuple[SweepPoint, ...]
     notes: tuple[str, ...] = ()
+    file: Path | None = None
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -64,7 +67,7 @@ class Sweep:
             if beyond
             else []
         )
-        return cls.of(records[0], points, cut)
+        return replace(cls.of(records[0], points, cut), file=Path(path))
 
     @classmethod
     def of(cls, header: Mapping[str, Any], points: Sequence[SweepPoint], notes: Sequence[str] = ()) -> Sweep:

@@ -57,6 +57,7 @@ _HEADER = whole(
     versions=Each(ANY),
     machine=Each(ANY),
     created=TEXT,
+    stored_gallery=TEXT,
 )
 _POINT = whole(
     *("key", "place", "engine", "library", "ladder", "settings", "asked", "returned", "cost", "load", "build"),

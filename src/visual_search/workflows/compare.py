@@ -9,6 +9,7 @@ from visual_search.errors import InputError
 from visual_search.evaluation.comparison import Comparison, compare
 from visual_search.evaluation.gate import GateResult, gate
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.formats.companions import without_companions
 from visual_search.formats.results import StoredResult, read_result
 
 __all__ = ["compare_files", "gate_files"]
@@ -29,7 +30,8 @@ def compare_files(
     Parameters
     ----------
     results : sequence of path
-        Results JSON files; each is named after its model, with its file where two have one name.
+        Results JSON files; each is named after its model, with its file where two have one name. Files that belong to
+        one of them (``results/*.json`` names them too) are left out.
     measures, all_pairs, despite
         As for :func:`visual_search.evaluation.comparison.compare`.
     baseline : str, optional
@@ -42,7 +44,7 @@ def compare_files(
     InputError
         No result is named after the baseline, or several are; one file given twice; and what ``compare`` refuses.
     """
-    stored = [read_result(path) for path in results]
+    stored = [read_result(path) for path in without_companions(results)]
     paths = [one.path.resolve() for one in stored]
     if twice := sorted({str(one.path) for one, path in zip(stored, paths, strict=True) if paths.count(path) > 1}):
         raise InputError(f"results: {', '.join(twice)} given twice; a result does not differ from itself")

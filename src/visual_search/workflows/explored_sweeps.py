@@ -61,11 +61,15 @@ class LostQuery:
     missed : list of (int, str or int or None), or None
         Place in the exact answer, from 1, and id of each neighbour that was not returned; None where the file does not
         say.
+    is_item : bool
+        The query is the gallery's item of its id: that is one of its own exact neighbours or, where the file has none,
+        the id is a text. A row number says nothing: query 7 of one file is not item 7 of another.
     """
 
     query: Any
     value: float
     missed: list[tuple[int, Any]] | None
+    is_item: bool
 
 
 class ExploredSweep:
@@ -196,15 +200,21 @@ class ExploredSweep:
     @staticmethod
     def _lost(sweep: Sweep, point: SweepPoint, measure: str, row: int) -> LostQuery:
         missed = None
+        query = sweep.query_ids[row]
+        ids = sweep.neighbors[row] if sweep.neighbors is not None else []
+        is_item = isinstance(query, str) if sweep.neighbors is None else query in ids
         if point.missed is not None:
-            ids = sweep.neighbors[row] if sweep.neighbors is not None else []
             missed = [(place, ids[place - 1] if place <= len(ids) else None) for place in point.missed[row]]
-        return LostQuery(sweep.query_ids[row], float(point.values[measure][row]), missed)
+        return LostQuery(query, float(point.values[measure][row]), missed, is_item)
 
     def index_among(self, indexes: ExploredIndexes) -> ExploredIndex | None:
-        """The index that holds exactly what was swept over, by its fingerprint; its images are those of the ids."""
-        gallery = self.sweep().header["data"].get("gallery")
-        return next((one for one in indexes if gallery is not None and one.fingerprint == gallery), None)
+        """The index that holds exactly what was swept over, by its fingerprint; its images are those of the ids.
+
+        Either the vectors as they were given, or as an index keeps them: float32, and of unit length under ``cosine``.
+        """
+        header = self.sweep().header
+        swept = {header["data"].get("gallery"), header.get("stored_gallery")} - {None}
+        return next((one for one in indexes if one.fingerprint in swept), None) if swept else None
 
 
 class ExploredSweeps:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from visual_search.errors import InputError
+from visual_search.formats.companions import without_companions
 from visual_search.formats.outputs import check_output_file, refuse_overwriting
 from visual_search.formats.results import StoredResult, read_result
 from visual_search.indexing.progress import Progress
@@ -56,7 +57,7 @@ def report_results(
     records : sequence of path
         Results, and what else is to stand on the page: sweeps with the choices made from them, attributions, leaks,
         truths, directions, splits, codes, comparisons, judgings,
-        indexes. They are told apart by their content.
+        indexes. They are told apart by their content. The files of a result that is given too are left out.
     out : path
         The HTML page.
     title : str, optional
@@ -153,7 +154,7 @@ def report_bundle(
 def _gathered(records: Sequence[PathLike], baseline: str | None) -> _Given:
     if not records:
         raise InputError("records: at least one is needed; give the paths of results or other records")
-    found = read_records(records)
+    found = read_records(without_companions(records))
     results = [read_result(one.path) for one in found if one.kind == "result"]
     others = [one for one in found if one.kind != "result"]
     if not results:

@@ -40,16 +40,33 @@ def test_sweep_then_choose(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     figure, report = folder / "front.svg", folder / "page.html"
     file = str(folder / "sweep.jsonl")
     assert main(["choose", file, "--target-recall", ".9", "--figure", str(figure), "--report", str(report)]) == 0
-    words = capsys.readouterr().out
+    words, told = capsys.readouterr()
+    assert f"figure: {figure}\nreport: {report}\n" in told
     assert "chosen: ivf(nlist=16) nprobe=" in words
     assert figure.read_text().startswith("<?xml")
     page = report.read_text("utf-8")
     assert words.splitlines()[-4].partition(" at ")[0] in page
     assert page.count('class="figure"') == 3  # latency, throughput, size
     assert main(["choose", file, "--target-recall", ".999", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["certified"] is False
-    assert told["words"].startswith("not certified at 160 validation queries")
+    uncertain = json.loads(capsys.readouterr().out)
+    assert uncertain["certified"] is False
+    assert uncertain["words"].startswith("not certified at 160 validation queries")
+
+
+def test_a_name_that_ends_in_a_slash_is_a_folder_and_the_file_in_it_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--vectors", str(folder / "base.npy"), "--queries", str(folder / "q.npy")]
+    asked = [*given, "--truth", str(folder / "truth.npz"), "--engine", "flat", "--no-costs"]
+    assert main(["sweep", *asked, "-o", f"{folder}/sweeps/"]) == 0
+    (file,) = (folder / "sweeps").iterdir()
+    assert f"sweep: {file}\n" in capsys.readouterr().err
+    assert main(["sweep", *asked, "-o", f"{folder}/sweeps/", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] == str(file)
+    queries = str(folder / "q.npy")
+    assert main(["truth", "build", str(folder / "base.npy"), queries, "-k", "5", "-o", f"{folder}/truths/"]) == 2
+    assert "names a folder; give a file" in capsys.readouterr().err
+    assert not (folder / "truths").exists()
 
 
 def test_tuned_on_relevance_with_groups(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

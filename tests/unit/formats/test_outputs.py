@@ -8,7 +8,7 @@ import pytest
 
 from visual_search.errors import InputError
 from visual_search.formats.atomic import write_text
-from visual_search.formats.outputs import check_output_file
+from visual_search.formats.outputs import check_output_file, refuse_overwriting
 from visual_search.reports.bundle import check_bundle_place
 
 
@@ -45,6 +45,14 @@ def test_what_is_no_plain_file_is_refused_and_left_alone(tmp_path: Path) -> None
             check_output_file(path, "--out")
     assert pipe.is_fifo()
     assert lost.is_symlink()
+
+
+def test_a_file_is_never_named_like_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--out: .*new/ names a folder; give a file"):
+        check_output_file(f"{tmp_path}/new/", "--out")
+    with pytest.raises(InputError, match=r"--out: .*new/ names a folder; give a file"):
+        refuse_overwriting({"--out": f"{tmp_path}/new/"}, [])
+    refuse_overwriting({"--out": f"{tmp_path}/new/"}, [], folders=True)
 
 
 def closed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

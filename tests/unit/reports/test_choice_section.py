@@ -1,6 +1,9 @@
 """What a sweep's choice, a truth and a recall table become on a page."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from visual_search.reports.truth_section import truth_section
 from visual_search.testing.simulated_sweeps import simulated_sweep
 from visual_search.tuning.choose import choose
 from visual_search.tuning.pareto import pareto_front
+from visual_search.tuning.sweep_record import Sweep
 
 Parse = Callable[[Path], Any]
 
@@ -62,6 +66,22 @@ def test_ticks_of_a_wide_range_stay_apart() -> None:
     many = str(front_panel(pareto_front(simulated_sweep([0.7 + 0.02 * step for step in range(12)])), key="x"))
     assert all(f">{tick}</text>" in many for tick in ("1", "10", "100", "1,000"))
     assert ">200</text>" not in many
+
+
+@pytest.mark.parametrize("fastest", [1e2, 1e3, 2e5, 3e6, 5e9])
+@pytest.mark.parametrize("settings", [3, 5, 6, 7, 9, 14])
+def test_labels_of_ticks_never_meet(fastest: float, settings: int) -> None:
+    held = simulated_sweep([0.7 + 0.01 * step for step in range(settings)])
+    points = [
+        replace(one, cost={**(one.cost or {}), "throughput": fastest / 2**place})
+        for place, one in enumerate(held.points)
+    ]
+    drawn = str(front_panel(pareto_front(Sweep.of(held.header, points), held.measure(), "throughput"), key="x"))
+    ticks = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="middle"[^>]*>([\d.,e+]+)</text>', drawn)
+    assert len(ticks) >= 2
+    digit = 0.62 * 13  # of the text's 13px, wider than any digit is
+    for (left, first), (right, second) in pairwise(ticks):
+        assert float(right) - float(left) > digit * (len(first) + len(second)) / 2
 
 
 def test_without_a_certified_setting_or_costs_the_section_says_so() -> None:

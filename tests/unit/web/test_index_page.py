@@ -140,6 +140,38 @@ def test_the_page_of_lost_queries_shows_what_its_twin_has(client: TestClient) ->
     assert twin["shown"][0]["item"] in html.unescape(page)
 
 
+def test_vectors_as_they_were_given_are_those_that_an_index_keeps_under_cosine(
+    explore: Explore, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(4)
+    vectors, queries = rng.normal(3, 1, (200, 6)), rng.normal(3, 1, (20, 6))
+    index = VectorIndex(dimension=6, metric="cosine")
+    index.add(range(200), vectors)
+    index.save(tmp_path / "own.index")
+    truth = exact_neighbors(vectors, queries, 10, metric="cosine")
+    sweep(
+        SweepData.of(vectors, queries, truth=truth), ["ivf(nlist=5)"], {"nprobe": [1]}, out=tmp_path / "own.jsonl"
+    )
+
+    def lost(*, indexes: tuple[Path, ...]) -> tuple[dict[str, Any], str]:
+        client = explore(indexes=indexes, sweeps=(tmp_path / "own.jsonl",))
+        place = client.get("/index.json").json()["sweep"]["points"][0]["lost_queries"]
+        return client.get(place.replace("/lost?", "/lost.json?")).json(), client.get(place, headers=HTML).text
+
+    twin, page = lost(indexes=(tmp_path / "own.index",))
+    assert twin["index"] == "own.index"
+    assert all(missed["search"] for one in twin["shown"] for missed in one["missed"])
+    # Query 7 of one file is not item 7 of the other.
+    assert twin["shown"]
+    assert not any(one["search"] for one in twin["shown"])
+    assert "no picture<" not in page
+    assert "Each neighbour leads to a search in" in page
+    twin, page = lost(indexes=())
+    assert twin["index"] is None
+    assert "add it with <code>--index</code>" in page
+    assert "no picture<" not in page
+
+
 def test_without_times_or_neighbours_it_says_so(explore: Explore, tmp_path: Path) -> None:
     held = simulated_sweep([0.9, 0.97], queries=50, costs=False)
     lines = tmp_path / "old.jsonl"

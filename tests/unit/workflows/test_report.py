@@ -13,6 +13,7 @@ from visual_search.evaluation.statistics.paired import paired_difference
 from visual_search.formats.results import StoredResult, read_result, write_result
 from visual_search.reports.wording import p_value, signed
 from visual_search.testing.sample_results import sample_results
+from visual_search.workflows.compare import compare_files
 from visual_search.workflows.report import report_results
 
 Changed = Callable[..., Path]
@@ -142,3 +143,16 @@ def test_results_of_one_model_are_told_apart_by_their_files(
     assert page.read_text("utf-8").count('(before/r.json)</bdi></span> <span class="tag">baseline') > 0
     assert '(after/r.json)</bdi></span> <span class="tag">baseline' not in page.read_text("utf-8")
     assert read_result(after).record["model_name"] == "colour"
+
+
+def test_every_json_of_a_folder_of_results_may_be_given(results: list[StoredResult], tmp_path: Path) -> None:
+    folder = results[0].path.parent
+    every = sorted(path for path in folder.iterdir() if path.is_file())
+    assert len(every) > len(results)
+    whole = report_results(every, tmp_path / "every.html").read_text("utf-8")
+    alone = [path for path in every if path in {one.path for one in results}]
+    assert whole == report_results(alone, tmp_path / "alone.html").read_text("utf-8")
+    two = [one.path for one in results[:2]]
+    beside = [path for path in every if path.name.startswith((two[0].stem + ".", two[1].stem + "."))]
+    assert len(beside) > 2
+    assert compare_files(beside).as_json() == compare_files(sorted(two)).as_json()

@@ -179,6 +179,7 @@ def _lost(
     chosen = shown.point(point)
     queries, total = shown.lost(chosen, name, first, count)
     index = shown.index_among(explorer.indexes)
+    told = [_query(one, index) for one in queries]
 
     def turned(to: int) -> str:
         return address(
@@ -196,7 +197,8 @@ def _lost(
         "lost": total,
         "first": first,
         "count": count,
-        "shown": [_query(one, index) for one in queries],
+        "pictured": any(one["picture"] for query in told for one in (query, *(query["missed"] or ()))),
+        "shown": told,
         "says_which": chosen.missed is not None,
         "before": turned(max(0, first - count)) if first else None,
         "after": turned(first + count) if first + count < total else None,
@@ -212,7 +214,7 @@ def _query(lost: LostQuery, index: ExploredIndex | None) -> dict[str, Any]:
     if lost.missed is not None:
         missed = [{"true_rank": rank, **_item(one, index)} for rank, one in lost.missed[:_MOST_MISSED]]
     return {
-        **_item(lost.query, index),
+        **_item(lost.query, index if lost.is_item else None),
         "value": lost.value,
         "missed": missed,
         "more_missed": 0 if lost.missed is None else max(0, len(lost.missed) - _MOST_MISSED),
