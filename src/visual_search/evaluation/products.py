@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias, get_args
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from visual_search.formats.arrays import as_matrix
 from visual_search.ids import Ids
 from visual_search.kernels.dispatch import kernels
 from visual_search.kernels.joined import RankHits
-from visual_search.kernels.threads import thread_count
+from visual_search.kernels.threads import one_blas_thread, thread_count
 
 __all__ = ["METRICS", "Metric", "Products"]
 
@@ -29,11 +30,13 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # Every product of a gallery has one shape: so many queries by so many gallery items, missing ones padded with zeros.
 # 256 queries share the cost of packing a gallery tile; fewer where rows are so long that their block would not stay
-# small. The gallery is cut into equal tiles of at most so many items, so that little is padded.
+# small. The gallery is cut into equal tiles of at most so many items, so that little is padded; see `product_shape`.
 _TILE_QUERIES = 256
 _LARGEST_TILE = 8192
 _TILE_STEP = 64
 _BLOCK_BYTES = 64 << 20
+# Items of the products that are tried for whether places matter: two blocks of any BLAS and some.
+_TRIED_ITEMS = 832
 # Vectors whose norms are taken in one go, in float64.
 _NORM_ROWS = 1024
 
@@ -42,7 +45,8 @@ class Products:
     """Similarities of a few queries at a time with a whole gallery, as float32, higher is better.
 
     Each number comes from a product of one shape, whatever queries it is asked for together with, so that it depends
-    on its two vectors and on the machine, and not on blocks or threads.
+    on its two vectors and on the machine, and not on blocks or threads. Whoever asks holds BLAS to one thread
+    (`one_blas_thread`), since its threads would cut the shape anew.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ class Products:
             self._centre(norms)
         if metric != "cosine":
             _refuse_overflow(norms, metric)
-        self._tile = tile_items(len(self._gallery))
+        self._shape = product_shape(self.rows, tile_items(len(self._gallery)), self._gallery.shape[1])
         self._tail = self._padded_tail()
         # Fresh memory is dear, so blocks are used again, by whichever thread comes next.
         self._rooms: list[Vectors] = []
@@ -123,25 +127,43 @@ class Products:
 
     def block(self, chosen: Int64Array, into: Vectors) -> Vectors:
         """Similarities of the chosen queries, at most `rows`, float32 of shape (chosen, gallery size)."""
-        tile = np.zeros((self.rows, self._queries.shape[1]), dtype=np.float32)
-        tile[: len(chosen)] = self._queries[chosen]
-        size = len(self._gallery)
-        for first in range(0, size, self._tile):
-            last = first + self._tile
-            if last <= size:
-                np.matmul(tile, self._gallery[first:last].T, out=into[:, first:last])
-            else:
-                into[:, first:] = np.matmul(tile, self._tail.T)[:, : size - first]
+        rows, tile, guard = self._shape
+        asked = np.zeros((-(-self.rows // rows) * rows, self._queries.shape[1]), dtype=np.float32)
+        asked[: len(chosen)] = self._queries[chosen]
+        size, step = len(self._gallery), tile - 2 * guard
+        for first in range(0, size, step):
+            last = min(first + step, size)
+            items = self._items(first)
+            for begin in range(0, self.rows, rows):
+                part, end = asked[begin : begin + rows], min(begin + rows, self.rows)
+                if guard == 0 and last - first == step and end - begin == rows:
+                    np.matmul(part, items.T, out=into[begin:end, first:last])
+                else:
+                    product = np.matmul(part, items.T)
+                    into[begin:end, first:last] = product[: end - begin, guard : guard + last - first]
         found = into[: len(chosen)]
         if self._penalty is not None:
             found -= self._penalty
         return found
 
+    def _items(self, first: int) -> Vectors:
+        """The gallery tile that begins with an item, zeros around and behind what there is."""
+        _, tile, guard = self._shape
+        if first + tile - 2 * guard > len(self._gallery):
+            return self._tail
+        if guard == 0:
+            return self._gallery[first : first + tile]
+        items = np.zeros((tile, self._gallery.shape[1]), dtype=np.float32)
+        items[guard:-guard] = self._gallery[first : first + tile - 2 * guard]
+        return items
+
     def _padded_tail(self) -> Vectors:
         """The last gallery tile, filled up with zeros."""
-        whole = len(self._gallery) // self._tile * self._tile
-        tail = np.zeros((self._tile, self._gallery.shape[1]), dtype=np.float32)
-        tail[: len(self._gallery) - whole] = self._gallery[whole:]
+        _, tile, guard = self._shape
+        step = tile - 2 * guard
+        rest = self._gallery[len(self._gallery) // step * step :]
+        tail = np.zeros((tile, self._gallery.shape[1]), dtype=np.float32)
+        tail[guard : guard + len(rest)] = rest
         return tail
 
     def _centre(self, norms: list[npt.NDArray[np.float64]]) -> None:
@@ -170,6 +192,42 @@ def tile_items(size: int) -> int:
     """
     tiles = max(-(-size // _LARGEST_TILE), 1)
     return max(-(-size // (tiles * _TILE_STEP)) * _TILE_STEP, _TILE_STEP)
+
+
+class Shape(NamedTuple):
+    """A product: so many queries by so many gallery items, of which so many at each end are not used."""
+
+    rows: int
+    tile: int
+    guard: int
+
+
+@cache
+def product_shape(rows: int, tile: int, dimension: int) -> Shape:
+    """The quickest shape in which a product's numbers do not depend on their places.
+
+    A BLAS may sum in another order at the edges of its blocks. OpenBLAS for AVX2 does: for what is left of the queries
+    beyond a multiple of 12, and for the first and the last 8 of every 320 items. Four queries at a time have no edges.
+    Which shapes are sound here is tried.
+    """
+    with one_blas_thread():
+        for shape in (Shape(rows, tile, 0), Shape(-(-rows // 12) * 12, 320, 8)):
+            if _is_uniform(shape, dimension):
+                return shape
+    return Shape(4, tile, 0)
+
+
+def _is_uniform(shape: Shape, dimension: int) -> bool:
+    """Whether one product is the same number wherever it stands; tried with some vectors, on the first items."""
+    rng = np.random.default_rng(0)
+    rows, tile = shape.rows, min(shape.tile, _TRIED_ITEMS)
+    for _ in range(16 if dimension <= _TILE_STEP else 4):
+        query, item = rng.standard_normal((2, 1, dimension), dtype=np.float32)
+        product = np.matmul(np.repeat(query, rows, axis=0), np.repeat(item, tile, axis=0).T)
+        used = product[:, shape.guard : tile - shape.guard]
+        if (used != used[0, 0]).any():
+            return False
+    return True
 
 
 def _vectors(values: Any, what: str) -> Vectors:

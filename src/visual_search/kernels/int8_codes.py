@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.kernels.threads import in_threads, thread_count
+
 __all__ = ["PANEL_ROWS", "Candidates", "CodedQueries", "PackedRows", "code_queries", "growth", "room_for"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -159,19 +161,21 @@ def code_queries(queries: FloatArray, most: int = 127) -> CodedQueries:
     codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
     scale, size, squares, error = (np.empty(n) for _ in range(4))
     step = max(1, _TOGETHER // d)
-    memory = np.empty((2, min(step, n), d))
-    for first in range(0, n, step):
-        some = slice(first, first + step)
+
+    def code(number: int) -> None:
+        some = slice(number * step, (number + 1) * step)
         mine = queries[some]
-        whole, rest = memory[:, : len(mine)]
-        np.abs(mine, out=whole)
+        whole = np.abs(mine)
         largest = whole.max(axis=1)
         inverse = np.minimum(most / np.where(largest > 0, largest, most), 1e30)
         np.rint(np.multiply(mine, inverse[:, None], out=whole), out=whole)
         np.add(whole, most + 1, out=codes[some, :d], casting="unsafe")
         scale[some] = 1 / inverse
-        np.subtract(mine, np.multiply(whole, scale[some, None], out=rest), out=rest)
+        rest = whole * scale[some, None]
+        np.subtract(mine, rest, out=rest)
         squares[some], size[some], error[some] = (np.einsum("ij,ij->i", part, part) for part in (mine, whole, rest))
+
+    in_threads(code, -(-n // step), threads=thread_count())
     size = np.sqrt(size) * scale * (1 + _SLACK)
     error = np.sqrt(error) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
     ratio = error / np.where(size > 0, size, 1)

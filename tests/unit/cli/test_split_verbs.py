@@ -101,7 +101,7 @@ def test_what_is_refused_tells_why(capsys: Capture) -> None:
         (["metadata.csv", *BY_VIEW, "--label-separator", "|"], "takes no --label-separator"),
         (["metadata.csv", "--protocol", "parts-by-group", *BY_VIEW[2:4], "--shares", "a=b"], "shares are numbers"),
         (["gone.csv", *BY_VIEW], "gone.csv"),
-        (["metadata.csv", *BY_VIEW, "-o", "."], "is a folder"),
+        (["metadata.csv", *BY_VIEW, "-o", "."], "names a folder"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_told(capsys: Capture, words: list[str], said: str) -> None:

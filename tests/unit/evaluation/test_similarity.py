@@ -12,6 +12,7 @@ from visual_search.evaluation.products import METRICS, Metric, Products
 from visual_search.evaluation.result import Result
 from visual_search.ids import Ids
 from visual_search.kernels import compiled, dispatch, plain
+from visual_search.kernels.threads import one_blas_thread
 
 MEASURES = ["AP", "AP(denominator=found)@5", "nDCG@10", "RR", "Precision@3", "HitRate@2", "INP", "AP@R", "Bpref"]
 Array = np.ndarray[Any, Any]
@@ -40,10 +41,11 @@ def similarities(queries: Array, gallery: Array, metric: Metric) -> Array:
     found = Products(
         queries, gallery, metric, query_ids=Ids(range(len(queries))), gallery_ids=Ids(range(len(gallery)))
     )
-    blocks = [
-        found.block(np.arange(first, min(first + found.rows, len(queries))), found.buffer()).copy()
-        for first in range(0, len(queries), found.rows)
-    ]
+    with one_blas_thread():
+        blocks = [
+            found.block(np.arange(first, min(first + found.rows, len(queries))), found.buffer()).copy()
+            for first in range(0, len(queries), found.rows)
+        ]
     return np.concatenate(blocks)
 
 
