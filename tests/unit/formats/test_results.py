@@ -487,6 +487,33 @@ class TestPlaces:
         assert stored.query_location("q1") == ImageLocation(stored.path.parent / "../pictures/q1.png")
         assert stored.query_location("a") is None
 
+    def test_what_an_image_was_comes_back_beside_its_place(self, write: Write) -> None:
+        archived = {"archive": "faces.zip", "member": "s1/1.pgm"}
+        side = {"root": "/data", "paths": {"a": "a.png", "b": archived, "c": "c.png", 7: "7.png"}}
+        told = {"a": "0" * 64, "b": "1" * 64, 7: "2" * 64}
+        stored = read_result(write(items={"items": side | {"sha256": told}, "queries": side}).path)
+        places = [stored.item_location(item) for item in ("a", "b", "c", 7)]
+        assert [place and place.sha256 for place in places] == ["0" * 64, "1" * 64, None, "2" * 64]
+        query = stored.query_location("a")
+        assert query is not None
+        assert query.sha256 is None
+        assert query == places[0]  # the same place, whatever was measured there
+
+    @pytest.mark.parametrize(
+        "told", [["0" * 64], {"a": "0" * 63}, {"a": "A" * 64}, {"a": None}, {"a": "0" * 64 + "\n"}]
+    )
+    def test_a_hash_that_is_none_is_refused(self, write: Write, told: Any) -> None:
+        good = {"root": ".", "paths": {"a": "x.png"}, "sha256": {"a": "0" * 64}}
+        with pytest.raises(InputError, match=r"items: .*(sha256.* is an object|has 64 digits)"):
+            write(items={"items": good | {"sha256": told}})
+        stored = write(items={"items": good})
+        manifest = companion(stored, "items")
+        altered(manifest, json.dumps({"items": good | {"sha256": told}}))
+        del stored.record["file_checksums"]
+        altered(stored.path, json.dumps(stored.record))
+        with pytest.raises(FileFormatError, match=r"(sha256.* is an object|has 64 digits)"):
+            read_result(stored.path).item_location("a")
+
     def test_a_hostile_manifest_is_refused(self, write: Write) -> None:
         stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
         manifest = companion(stored, "items")
