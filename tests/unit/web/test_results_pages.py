@@ -195,6 +195,24 @@ def test_pinning_leads_back_to_the_table_as_it_was_and_nowhere_else(explore: Exp
         assert "set-cookie" not in answer.headers
 
 
+def test_pinning_on_a_later_page_leads_back_to_it(
+    explore: Explore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("visual_search.workflows.results_table._SHOWN", 1)
+    client = explore(results=(folder,))
+    keys_of(client)
+    asked = {"sort": "name", "q": "grid", "page": "2"}
+    before = client.get("/results", params=asked, headers=HTML).text
+    assert "page 2 of 2" in before
+    key, back = re.findall(r'name="result" value="([^"]+)">.*?name="back" value="([^"]+)"', before, re.DOTALL)[-1]
+    answer = client.post(
+        "/results/pin", data={"result": key, "pinned": "true", "back": html.unescape(back)}, headers=HTML
+    )
+    told = client.get(answer.headers["location"].replace("/results?", "/results.json?")).json()
+    assert (told["page"], told["sort"], told["text"]) == (2, "name", "grid")
+    assert [(row["key"], bool(row["pinned"])) for row in told["rows"]] == [(key, True)]
+
+
 def test_two_tabs_that_write_one_note_lose_nothing(explore: Explore, folder: Path) -> None:
     client = explore(results=(folder,))
     key = keys_of(client)["loo-grid.json"]
