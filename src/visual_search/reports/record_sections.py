@@ -200,7 +200,7 @@ def _index_section(one: RecordFile, *, anchor: str, title: str) -> Section:
     if images is None:
         raise FileFormatError(
             f"{one.path.name}: an index of vectors alone, with no account of pictures to show; leave it out and give "
-            "what was measured with it, such as the results JSON of visual-search evaluate; look through its items with "
+            "what was measured with it, such as the results JSON of visual-search evaluate; look through its items by "
             f"visual-search serve --index {shlex.quote(str(one.path))}; or make it of pictures with visual-search index"
         )
     named = [{"id": entry.id, "reason": entry.reason} for entry in images.ledger.left_out]
