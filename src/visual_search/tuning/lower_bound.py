@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, isinf, log, sqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -259,14 +259,14 @@ class _Path:
         end = _COARSE * _AT_ONCE * (len(heights) - 1)
         step, area = _COARSE, _COARSE * float(sum(part.sum() for part in heights))
         for _ in range(_HALVINGS):
-            between: FloatArray = np.arange(step / 2, end, step, dtype=np.float64)
+            between = step * (np.arange(round(end / step)) + 0.5)
             before, area = area, area / 2 + step / 2 * float(self._heights(between).sum())
             step /= 2
             if abs(area - before) <= _SAME * abs(area):
                 break
         return area
 
-    def _heights(self, steps: FloatArray) -> FloatArray:
+    def _heights(self, steps: npt.NDArray[np.floating[Any]]) -> FloatArray:
         rise, fall = np.sinh(steps), np.cosh(steps)
         imaginary = np.outer(self.width * rise, self.shares)
         real = np.outer(self.width * self.bend * (fall - 1), self.shares)

@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,8 @@ def test_every_flipped_bit_of_the_directory_is_told_as_damage(truth: Path) -> No
         damaged = bytearray(whole)
         damaged[place] ^= 0x80
         truth.write_bytes(damaged)
-        try:
+        with suppress(FileFormatError):
             assert ExactNeighbors.load(truth).fingerprint == fingerprint
-        except FileFormatError:
-            pass
 
 
 @pytest.mark.parametrize("wrong", [10**30, -(10**30), 2**63, 1.5, 1.0, True, "x", "\u0663", None])

@@ -13,7 +13,6 @@ from visual_search.testing.exact_answers import exact_by_brute_force
 from visual_search.tuning.sweep import sweep
 from visual_search.tuning.sweep_data import SweepData
 
-
 _OF_ANOTHER_KIND: dict[str, Callable[[Any, Any], Any]] = {
     "wide": lambda rows, scores: (np.hstack([rows, rows[:, :1]]), np.hstack([scores, scores[:, :1]])),
     "ragged": lambda *_: ([[0, 1], [2]], [[0.0, 0.0], [0.0]]),

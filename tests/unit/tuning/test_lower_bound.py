@@ -82,7 +82,7 @@ def _tail(weights: list[Fraction], counts: list[int]) -> Fraction:
             if one > 0 and other != one:
                 ratio = other / one
                 terms = [(-ratio) ** j * comb(power + j - 1, j) / (1 - ratio) ** (power + j) for j in range(count)]
-                series = [sum(series[j] * terms[i - j] for j in range(i + 1)) for i in range(count)]
+                series = [sum((series[j] * terms[i - j] for j in range(i + 1)), Fraction(0)) for i in range(count)]
         above += sum(series) if one > 0 else 0
     return 1 - above
 
