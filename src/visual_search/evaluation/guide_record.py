@@ -17,6 +17,7 @@ from visual_search.evaluation.result import Result
 from visual_search.formats.image_places import is_sha256
 from visual_search.formats.result_record import FORMAT, FORMAT_VERSION
 from visual_search.ids import Id
+from visual_search.undefined import none_if_nan
 
 if TYPE_CHECKING:
     from visual_search.evaluation.evaluation_result import EvaluationResult
@@ -27,7 +28,7 @@ __all__ = ["guide_record", "items_manifest", "per_query_results", "query_columns
 def guide_record(result: EvaluationResult) -> dict[str, Any]:
     """Give the whole result as a JSON value; undefined numbers are None."""
     numbers = {
-        key: {f"{key}_at_{k}": plain(value) for k, value in getattr(result, f"{key}_at_k").items()}
+        key: {f"{key}_at_{k}": none_if_nan(value) for k, value in getattr(result, f"{key}_at_k").items()}
         for key in ("recall", "precision", "ndcg", "hit_rate")
     }
     return {
@@ -35,8 +36,8 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         "k_values": result.k_values,
         **numbers["recall"],
         **numbers["precision"],
-        "map": plain(result.map),
-        "mrr": plain(result.mrr),
+        "map": none_if_nan(result.map),
+        "mrr": none_if_nan(result.mrr),
         "per_query_results": result.per_query_results,
         "timestamp": result.timestamp,
         "model_name": result.model_name,
@@ -132,11 +133,6 @@ def _with_hashes(places: Mapping[str, Any], hashes: Mapping[Id, str]) -> dict[st
     return {**places, "sha256": kept} if kept else dict(places)
 
 
-def plain(value: float) -> float | None:
-    """Give the number, or None where it is undefined."""
-    return None if np.isnan(value) else float(value)
-
-
 def plain_list(values: npt.NDArray[np.float64]) -> list[float | None]:
     """Give the numbers, None where undefined."""
     listed: list[float | None] = values.tolist()
@@ -146,7 +142,7 @@ def plain_list(values: npt.NDArray[np.float64]) -> list[float | None]:
 
 
 def _means(result: Result | None) -> dict[str, float | None] | None:
-    return None if result is None else {text: plain(found.mean) for text, found in result.items()}
+    return None if result is None else {text: none_if_nan(found.mean) for text, found in result.items()}
 
 
 def _truth(result: EvaluationResult) -> dict[str, Any]:
