@@ -56,13 +56,16 @@ def unfinished_words(missing: tuple[str, ...], measured: int) -> list[str]:
     """A note of what is missing, and how to have it; none where all is there.
 
     >>> unfinished_words(("flat", "ivf nprobe=1"), 3)
-    ['3 of 5 settings asked for are measured, not yet flat, ivf nprobe=1: the sweep still runs or was stopped; started \
-again, it goes on where it was']
+    ['3 of 5 settings asked for are measured, not yet flat, ivf nprobe=1: the sweep still runs, was stopped \
+or failed there; started again, it goes on where it was']
     """
     if not missing:
         return []
     named = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else "")
     there = f"{measured:,} of {counted(measured + len(missing), 'setting', 'settings')} asked for are measured"
     return [
-        f"{there}, not yet {named}: the sweep still runs or was stopped; started again, it goes on where it was",
+        (
+            f"{there}, not yet {named}: the sweep still runs, was stopped or failed there; started again, it goes on "
+            "where it was"
+        ),
     ]
