@@ -34,12 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="hold the share of queries whose value is at least this (above 0, such as .8) against the target, and not "
         "the mean",
     )
-    parser.add_argument("--confidence", type=float, default=0.95, help="that no setting is certified wrongly")
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, help="how sure it must be that no setting is certified wrongly"
+    )
     parser.add_argument(
         "--cost",
         default="latency_p50",
-        help="latency_mean, latency_p50, latency_p95, latency_p99, throughput, index_bytes, memory_bytes, "
-        "peak_build_bytes or build_seconds",
+        metavar="COST",
+        help="what a setting should have little of: latency_p50 (median of single queries), latency_p95, latency_p99, "
+        "latency_mean, index_bytes (what a search goes through), memory_bytes (all the index holds), peak_build_bytes, "
+        "build_seconds; or much of: throughput (queries a second)",
     )
     parser.add_argument("--test-share", type=float, default=0.2, help="share of the queries kept for the report")
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 import webbrowser
 from pathlib import Path
 
-from visual_search.cli.options import add_json, print_json
+from visual_search.cli.options import add_json, print_json, stderr
 
 SUMMARY = (
     "Build one HTML page from result files and other records; it opens from disk and can be mailed. With --bundle, a "
@@ -55,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _written(arguments: argparse.Namespace) -> Path:
     from visual_search.workflows.report import report_results
 
-    return report_results(arguments.records, arguments.out, title=arguments.title, baseline=arguments.baseline)
+    return report_results(
+        arguments.records, arguments.out, title=arguments.title, baseline=arguments.baseline, left_out=_note
+    )
 
 
 def _bundled(arguments: argparse.Namespace) -> Path:
@@ -70,4 +72,9 @@ def _bundled(arguments: argparse.Namespace) -> Path:
             baseline=arguments.baseline,
             per_page=arguments.per_page,
             progress=progress,
+            left_out=_note,
         )
+
+
+def _note(text: str) -> None:
+    stderr().print(f"left out: {text}", markup=False)

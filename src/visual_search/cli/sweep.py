@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text form, may be given several times; NeighborRecall@k and HitRate@k where left out",
     )
     parser.add_argument("--threads", type=int, default=1, help="threads of a search")
-    parser.add_argument("--no-costs", action="store_true", help="measure no time")
+    parser.add_argument("--no-costs", action="store_true", help="measure quality alone, and no time")
     parser.add_argument(
         "--rate", type=float, metavar="QPS", help="measure latency at this many queries a second, too"
     )

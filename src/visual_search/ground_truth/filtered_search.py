@@ -81,7 +81,7 @@ def _rows(one: Any, gallery: GalleryIds, query: int) -> Int64Array:
         foreign = [listed[place] for place in np.flatnonzero(rows < 0).tolist()]
         raise UnknownIdError(
             f"allowed: the filter of query {query} names {len(foreign)} ids that the gallery does not have: "
-            f"{first_few(foreign)}"
+            f"{first_few(foreign)}; its ids are such as {first_few(gallery.take(range(min(2, len(gallery)))), 2)}"
         )
     rising = np.unique(rows)
     if len(rising) != len(rows):

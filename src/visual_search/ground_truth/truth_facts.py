@@ -52,7 +52,10 @@ def truth_words(truth: ExactNeighbors) -> str:
             if facts["queries_with_more_ties_than_kept"]
             else ""
         ),
-        f"exact distances a query: {cost['median']:,.0f} in the median, {cost['largest']:,} at most",
+        (
+            f"items whose exact distance was computed: {cost['median']:,.0f} a query in the median, "
+            f"{cost['largest']:,} at most"
+        ),
         f"gallery {truth.gallery_fingerprint}",
         f"queries {truth.queries_fingerprint}",
         "; ".join(f"{name} {version}" for name, version in truth.versions.items()),

@@ -72,7 +72,8 @@ class TruthScope:
             return f"a sample of {items} out of {self.population:,}{drawn}, not the full gallery"
         if self.subset_sizes is not None:
             sizes = self.subset_sizes
-            span = f"{sizes.min(initial=gallery_size):,} to {sizes.max(initial=0):,}"
+            least, most = int(sizes.min(initial=gallery_size)), int(sizes.max(initial=0))
+            span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
             said = f" ({self.words})" if self.words else ""
             return f"each query's own subset{said}, {span} of {items}"
         return f"the full gallery of {items}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -65,8 +65,21 @@ class RecordFile:
     value: Any = None
 
 
-def read_records(paths: Sequence[str | os.PathLike[str]]) -> list[RecordFile]:
+class _DatasetError(FileFormatError):
+    """The right answers of an evaluation: nothing to show, and no mistake among the files of a folder."""
+
+
+def read_records(
+    paths: Sequence[str | os.PathLike[str]], *, left_out: Callable[[str], object] | None = None
+) -> list[RecordFile]:
     """Find out what each file is.
+
+    Parameters
+    ----------
+    paths : sequence of path
+    left_out : callable, optional
+        Is told of each dataset that is passed over because records stand beside it; where left out, or where nothing
+        else is given, a dataset is refused like any other file.
 
     Raises
     ------
@@ -76,12 +89,19 @@ def read_records(paths: Sequence[str | os.PathLike[str]]) -> list[RecordFile]:
         One is not there or cannot be read.
     """
     problems = Problems("records")
-    found = []
+    found, datasets = [], []
     for path in map(Path, paths):
         try:
             found.append(_record(path))
+        except _DatasetError as problem:
+            datasets.append(str(problem))
         except FileFormatError as problem:
             problems.add(str(problem))
+    for told in datasets:
+        if left_out is not None and found:
+            left_out(told)
+        else:
+            problems.add(f"{told}; {_allowed()}")
     problems.raise_if_any(FileFormatError)
     return found
 
@@ -108,6 +128,8 @@ def _record(path: Path) -> RecordFile:
     if not isinstance(value, Mapping):
         raise FileFormatError(f"{path.name}: {_what(value)}; {_allowed()}")
     kind = _kind(value)
+    if kind is None and _is_dataset(value):
+        raise _DatasetError(f"{path.name}: queries and right answers, which a report does not show")
     if kind is None:
         keys = first_few(list(value), 5) if value else "none"
         form = f"its format is {value['format']!r}" if "format" in value else f"its keys are {keys}"
@@ -133,6 +155,16 @@ def _kind(value: Mapping[str, Any]) -> RecordKind | None:
             return kind
     # A result with the evaluation guide's keys alone has no format; what it lacks is told when it is read.
     return "result" if value.keys() & set(guide_keys([])) - {"num_queries"} else None
+
+
+def _is_dataset(value: Mapping[str, Any]) -> bool:
+    """Whether it is what ``evaluate --dataset`` reads: queries by their ids, each with its right answers."""
+    queries = value.get("queries")
+    return (
+        isinstance(queries, list)
+        and bool(queries)
+        and all(isinstance(one, Mapping) and {"query_id", "ground_truth"} <= one.keys() for one in queries)
+    )
 
 
 def _what(value: Any) -> str:

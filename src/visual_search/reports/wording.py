@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 UNDEFINED = "–"
-_WORD = re.compile(r"[a-z][a-z-]+(?=[\s,;]|$)")
+_WORD = re.compile(r"(?!visual-search\b)[a-z][a-z-]+(?=[\s,;]|$)")
 _SPACES = re.compile(r"[\t\n\r]+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -153,12 +153,14 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def begun(text: str) -> str:
-    """A text as a sentence begins: with a capital, unless its first word is a sign such as k, or a file's name.
+    """A text as a sentence begins: with a capital, unless a sign such as k, a file or the program stands first.
 
     Examples
     --------
     >>> begun("only 32 queries"), begun("leave-one-out"), begun("k = 100 exceeds the list"), begun("run.json: empty")
     ('Only 32 queries', 'Leave-one-out', 'k = 100 exceeds the list', 'run.json: empty')
+    >>> begun("visual-search 0.1.0")
+    'visual-search 0.1.0'
     """
     return text[:1].upper() + text[1:] if _WORD.match(text) else text
 

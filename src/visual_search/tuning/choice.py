@@ -8,7 +8,7 @@ from typing import Any
 from visual_search.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.tuning.certification import CORRECTION, Status
-from visual_search.tuning.sweep_point import SweepPoint
+from visual_search.tuning.sweep_point import COST_WORDS, SweepPoint
 from visual_search.tuning.sweep_record import cost_in_words
 
 __all__ = ["Candidate", "Choice", "HeldOut"]
@@ -54,6 +54,8 @@ class HeldOut:
     lowest : float
         Value of the measure for the worst query, with a threshold too.
     queries, groups : int
+    upper : float or None
+        Upper bound of the true mean at the same confidence; None where the mean reaches the target.
     """
 
     mean: float
@@ -61,6 +63,7 @@ class HeldOut:
     lowest: float
     queries: int
     groups: int
+    upper: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,8 @@ class Choice:
     data : mapping
         What it is valid for: fingerprints, sizes, metric and k.
     notes : tuple of str
+    missing : tuple of str
+        Settings that the sweep was asked for and has not measured.
     """
 
     chosen: Candidate | None
@@ -104,6 +109,7 @@ class Choice:
     validation_groups: int
     data: dict[str, Any]
     notes: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -128,9 +134,10 @@ class Choice:
         if self.chosen is None:
             best = self._best()
             over = self._validated(best) if best else _over(self.validation_queries, self.validation_groups)
-            return "\n".join([f"not certified at {over}: {self._why_not(best)}", *self.notes])
+            told = [f"not certified at {over}: {self._why_not(best)}", *self._not_tested(), *self.notes]
+            return "\n".join(told)
         one = self.chosen
-        price = "" if self.cost is None else f"; {self.cost} {cost_in_words(self.cost, one.cost)}"
+        price = "" if self.cost is None else f"; {COST_WORDS[self.cost]} {cost_in_words(self.cost, one.cost)}"
         return "\n".join(
             [
                 f"chosen: {one.point.label}{price}",
@@ -139,6 +146,7 @@ class Choice:
                     f"{decimals(one.bound, 4)}, {self.statistic} {one.mean:.4f} over {self._validated(one)}"
                 ),
                 self._tested(sure),
+                *self._not_tested(),
                 self.validity(),
                 *self.notes,
             ]
@@ -156,7 +164,37 @@ class Choice:
         return (
             f"on {_over(self.test.queries, self.test.groups, kind='test')} that had no part in it: {self.statistic} "
             f"{self.test.mean:.4f}, lower bound {self.test.bound:.4f} ({sure}), lowest query {self.test.lowest:.3f}"
+            + self._below(self.test, sure)
         )
+
+    def _below(self, test: HeldOut, sure: str) -> str:
+        """What it means that the test queries' own mean lies below the target; empty where it does not."""
+        if test.upper is None:
+            return ""
+        if test.upper >= self.target:
+            return (
+                f"; below {self.target:g} here, which does not contradict the choice: by these queries alone the "
+                f"true {self.statistic} may be as high as {test.upper:.4f} ({sure})"
+            )
+        return (
+            f"; below {self.target:g} by more than chance explains: from these queries the true {self.statistic} is at "
+            f"most {test.upper:.4f} ({sure}), so take a dearer setting, or sweep with more queries"
+        )
+
+    def _not_tested(self) -> list[str]:
+        """Why settings have no lower bound."""
+        skipped = [one for one in self.candidates if one.status == "not tested"]
+        ladders = {one.point.ladder for one in skipped}
+        ends = [
+            one.point.label
+            for one in self.candidates
+            if one.status == "not certified" and one.point.ladder in ladders
+        ]
+        if not ends:
+            return []
+        of_all = f"{len(skipped):,} of {counted(len(self.candidates), 'setting', 'settings')}"
+        how = "the test of each structure goes from its dearest setting down and ends at the first that fails"
+        return [f"not tested: {of_all}, since {how}: {', '.join(ends)}"]
 
     def validity(self) -> str:
         """What the statement holds for."""
@@ -199,7 +237,8 @@ class Choice:
             ]
             for one in self.candidates
         ]
-        return text_table(["setting", self.statistic, "lower bound", self.cost or "cost", "verdict"], rows)
+        head = "cost" if self.cost is None else COST_WORDS[self.cost]
+        return text_table(["setting", self.statistic, "lower bound", head, "verdict"], rows)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -218,9 +257,12 @@ class Choice:
             "chosen": None if self.chosen is None else _told(self.chosen, whole=True),
             "test": None
             if self.test is None
-            else {name: getattr(self.test, name) for name in ("mean", "bound", "lowest", "queries", "groups")},
+            else {
+                name: getattr(self.test, name) for name in ("mean", "bound", "upper", "lowest", "queries", "groups")
+            },
             "candidates": [_told(one, whole=False) for one in self.candidates],
             "valid_for": dict(self.data),
+            "missing": list(self.missing),
             "notes": list(self.notes),
             "words": self.words(),
         }

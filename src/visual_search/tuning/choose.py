@@ -125,7 +125,9 @@ def choose(
     of_test = None if named is None else [named[row] for row in test.tolist()]
     return Choice(
         chosen=chosen,
-        test=None if chosen is None else _held_out(chosen.point.values[name][test], threshold, of_test, confidence),
+        test=None
+        if chosen is None
+        else _held_out(chosen.point.values[name][test], threshold, of_test, confidence, wanted),
         candidates=tuple(candidates),
         measure=name,
         target=wanted,
@@ -136,7 +138,8 @@ def choose(
         validation_queries=len(validation),
         validation_groups=len(validation) if of_validation is None else _count(of_validation),
         data=dict(held.header["data"]),
-        notes=(*_cost_notes(by), *about_groups(named, len(held.query_ids)), *held.notes),
+        notes=(*held.notes, *_cost_notes(by), *about_groups(named, len(held.query_ids))),
+        missing=held.missing,
     )
 
 
@@ -251,12 +254,16 @@ def _candidate(point: SweepPoint, verdict: Verdict, cost: str | None) -> Candida
 
 
 def _held_out(
-    values: FloatArray, threshold: float | None, groups: Sequence[object] | None, confidence: float
+    values: FloatArray, threshold: float | None, groups: Sequence[object] | None, confidence: float, target: float
 ) -> HeldOut | None:
     if np.isnan(values).all():
         return None
-    held = GroupedValues.of(_reached(values, threshold), groups)
-    return HeldOut(held.mean, lower_bound(held, confidence), float(np.nanmin(values)), held.queries, held.groups)
+    reached = _reached(values, threshold)
+    held = GroupedValues.of(reached, groups)
+    lowest = float(np.nanmin(values))
+    # What is missing to 1 has a lower bound too; it is asked for only where somebody would wonder.
+    upper = None if held.mean >= target else 1 - lower_bound(GroupedValues.of(1 - reached, groups), confidence)
+    return HeldOut(held.mean, lower_bound(held, confidence), lowest, held.queries, held.groups, upper)
 
 
 def _cost_notes(cost: str | None) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from visual_search.errors import InputError, Problems
 from visual_search.tuning.engine_text import EngineText, parse_engine, settings_table
 
-__all__ = ["GridPoint", "grid"]
+__all__ = ["GridPoint", "grid", "point_label"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,22 @@ class GridPoint:
         """Equal for equal points, and for no others, whatever the order of their settings."""
         return json.dumps([self.engine, dict(self.build), dict(self.search)], sort_keys=True)
 
+    @property
+    def label(self) -> str:
+        """As a person names it: the ladder, then what is asked of the search."""
+        return point_label(self.ladder, self.search)
+
     def __str__(self) -> str:
         return str(EngineText(self.engine, {**self.build, **self.search}))
+
+
+def point_label(ladder: str, search: Mapping[str, Any]) -> str:
+    """A point's name, of its ladder and the search settings asked for.
+
+    >>> point_label("hnsw(m=16)", {"ef_search": 32})
+    'hnsw(m=16) ef_search=32'
+    """
+    return f"{ladder} {' '.join(f'{name}={value}' for name, value in search.items())}".strip()
 
 
 def grid(

@@ -11,7 +11,7 @@ import numpy as np
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.text_table import text_table
-from visual_search.tuning.sweep_point import COSTS, SweepPoint
+from visual_search.tuning.sweep_point import COST_WORDS, COSTS, SweepPoint
 from visual_search.tuning.sweep_record import Sweep, cost_in_words
 
 __all__ = ["Front", "pareto_front"]
@@ -45,7 +45,7 @@ class Front:
             [point.label, f"{self.mean(point):.4f}", cost_in_words(self.cost, point.of(self.cost))]
             for point in self.points
         ]
-        return text_table(["setting", self.measure, self.cost], rows)
+        return text_table(["setting", self.measure, COST_WORDS[self.cost]], rows)
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""

@@ -28,6 +28,7 @@ from visual_search.tuning.load import check_load, measure_under_load
 from visual_search.tuning.missed_neighbors import missed_neighbors
 from visual_search.tuning.setting_checks import check_settings
 from visual_search.tuning.sweep_data import SweepData
+from visual_search.tuning.sweep_plan import asked_record, check_asked, split_records
 from visual_search.tuning.sweep_point import SweepPoint
 from visual_search.tuning.sweep_record import FORMAT, Sweep, is_header
 
@@ -149,7 +150,7 @@ def sweep(
     header = _header(data, costs, load, seed)
     file = _place(out, header)
     with JsonLines(file) as lines:
-        done = _done(lines, header)
+        done = _done(lines, header, points)
         missing = [point for point in points if point.key not in done]
         if progress is not None:
             progress.start(len(missing))
@@ -297,10 +298,11 @@ def _place(out: str | os.PathLike[str], header: Mapping[str, Any]) -> Path:
     return place / f"sweep-{fingerprint_json(same).removeprefix('sha256:')}.jsonl"
 
 
-def _done(lines: JsonLines, header: Mapping[str, Any]) -> dict[str, SweepPoint]:
-    """Points that are there; a new file gets its header."""
+def _done(lines: JsonLines, header: Mapping[str, Any], points: Sequence[GridPoint]) -> dict[str, SweepPoint]:
+    """Points that are there; a new file gets its header, and every file what is asked for now and was not before."""
     if not lines.records:
         lines.append(header)
+        lines.append(asked_record(points))
         return {}
     there = lines.records[0]
     if not is_header(there):
@@ -314,7 +316,11 @@ def _done(lines: JsonLines, header: Mapping[str, Any]) -> dict[str, SweepPoint]:
             if old.get(name) != new.get(name):
                 problems.add(f"{part}: {name} is {new.get(name)!r} here and {old.get(name)!r} in the file")
     problems.raise_if_any(FingerprintError)
-    return {point.key: point for point in map(SweepPoint.from_json, lines.records[1:])}
+    before, measured = split_records(lines.records[1:])
+    asked = check_asked(before)
+    if more := [point for point in points if point.key not in asked]:
+        lines.append(asked_record(more))
+    return {point.key: point for point in map(SweepPoint.from_json, measured)}
 
 
 def _shuffled(values: list[Any], seed: int) -> list[Any]:

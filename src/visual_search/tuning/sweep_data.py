@@ -205,6 +205,12 @@ def _check_truth(
             "truth: it is of a subset for each query, and the engines search the whole gallery; give the truth of all "
             f"of it by {metric}"
         )
+    if truth.kind == "sample" and len(names) != truth.gallery_size:
+        raise FingerprintError(
+            f"truth: it is of {truth.scope.label(truth.gallery_size)}, and the gallery given has {len(names):,}; give "
+            "the truth of all of it, or sweep over the sample alone, in Python: SweepData.of(gallery[rows], queries, "
+            "gallery_ids=rows, truth=truth) with the rows of GallerySample(...).rows(...)"
+        )
     truth.verify(gallery, queries, gallery_ids=names, query_ids=query_names)
 
 

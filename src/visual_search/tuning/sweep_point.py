@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import FileFormatError, UnknownNameError
+from visual_search.tuning.grid import point_label
 from visual_search.tuning.load import LoadedLatency
 from visual_search.tuning.sweep_shapes import check_point
 from visual_search.undefined import none_if_nan
@@ -97,8 +98,7 @@ class SweepPoint:
     @property
     def label(self) -> str:
         """As a person names it: the ladder, then what was asked of the search."""
-        asked = " ".join(f"{name}={value}" for name, value in self.asked.items())
-        return f"{self.ladder} {asked}".strip()
+        return point_label(self.ladder, self.asked)
 
     def of(self, cost: str) -> float | None:
         """A cost by name; None where it was not measured.
@@ -109,7 +109,8 @@ class SweepPoint:
             No such cost.
         """
         if cost not in COSTS:
-            raise UnknownNameError(f"cost: no {cost!r}; known: {', '.join(COSTS)}")
+            known = ", ".join(f"{name} ({words})" for name, words in COST_WORDS.items())
+            raise UnknownNameError(f"cost: no {cost!r}; known: {known}")
         value: float | None
         if cost in ("index_bytes", "memory_bytes"):
             value = float(self.index_bytes if cost == "index_bytes" else self.memory_bytes)

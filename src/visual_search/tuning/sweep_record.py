@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from visual_search.counted import counted
-from visual_search.errors import FileFormatError, UnknownNameError
+from visual_search.errors import FileFormatError, InputError, UnknownNameError, first_few
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.formats.json_lines import read_json_lines
-from visual_search.tuning.sweep_point import COSTS, SweepPoint
+from visual_search.tuning.sweep_plan import check_asked, split_records, unfinished_words
+from visual_search.tuning.sweep_point import COST_WORDS, COSTS, SweepPoint
 from visual_search.tuning.sweep_shapes import check_header, check_lengths
 
 __all__ = ["FORMAT", "Sweep", "cost_in_words", "is_header"]
@@ -36,12 +37,16 @@ class Sweep:
         What a reader should know.
     file : Path or None
         Where it lies; None for one that was made in memory.
+    missing : tuple of str
+        Settings that were asked for and are not measured yet, as a killed sweep leaves them; files of versions that did
+        not keep what was asked for say nothing of them.
     """
 
     header: Mapping[str, Any]
     points: tuple[SweepPoint, ...]
     notes: tuple[str, ...] = ()
     file: Path | None = None
+    missing: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -50,15 +55,18 @@ class Sweep:
         Raises
         ------
         FileFormatError
-            Not a sweep's file, or with values of the wrong type.
+            Not a sweep's file, or with values of the wrong type; a folder.
         """
+        _refuse_folder(Path(path))
         records, beyond = read_json_lines(path)
         if not is_header(records[0]):
             raise FileFormatError(f"{path}: its first line is not that of a sweep ({FORMAT})")
         try:
             check_header(records[0])
-            points = [SweepPoint.from_json(record) for record in records[1:]]
-            for record in records[1:]:
+            of_runs, of_points = split_records(records[1:])
+            asked = check_asked(of_runs)
+            points = [SweepPoint.from_json(record) for record in of_points]
+            for record in of_points:
                 check_lengths(record, records[0]["data"]["measures"], len(records[0]["query_ids"]))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from error
@@ -67,7 +75,10 @@ class Sweep:
             if beyond
             else []
         )
-        return replace(cls.of(records[0], points, cut), file=Path(path))
+        there = {point.key for point in points}
+        missing = tuple(label for key, label in asked.items() if key not in there)
+        notes = [*unfinished_words(missing, len(points)), *cut]
+        return replace(cls.of(records[0], points, notes), file=Path(path), missing=missing)
 
     @classmethod
     def of(cls, header: Mapping[str, Any], points: Sequence[SweepPoint], notes: Sequence[str] = ()) -> Sweep:
@@ -108,7 +119,10 @@ class Sweep:
         """
         if text is None:
             return self.measures[0]
-        wanted = str(parse_measure(text))
+        try:
+            wanted = str(parse_measure(text))
+        except (InputError, UnknownNameError) as error:
+            raise type(error)(f"measure: {error}; this sweep has {', '.join(self.measures)}") from error
         if wanted not in self.measures:
             raise UnknownNameError(
                 f"measure: {wanted} was not measured in this sweep; it has {', '.join(self.measures)}"
@@ -132,7 +146,8 @@ class Sweep:
                     *(cost_in_words(name, point.of(name)) if costly or name in _ALWAYS else "" for name in shown),
                 ]
             )
-        table = text_table(["setting", chosen, "lowest", *shown], rows)
+        heads = [_SHORT.get(name, COST_WORDS[name]) for name in shown]
+        table = text_table(["setting", chosen, "lowest query", *heads], rows)
         return table if costly else f"{table}\ncost not measured: these settings cannot be ranked by what they cost"
 
     def as_json(self, *, values: bool = False) -> dict[str, Any]:
@@ -140,12 +155,23 @@ class Sweep:
         return {
             **{name: value for name, value in self.header.items() if name not in _BY_QUERY or values},
             "points": [point.as_json(values=values) for point in self.points],
+            "missing": list(self.missing),
             "notes": list(self.notes),
         }
 
 
 _BY_QUERY = ("query_ids", "neighbors")
 _ALWAYS = ("index_bytes", "build_seconds")
+# Beside the median latency the two percentiles need not say of what they are.
+_SHORT = {"latency_p95": "95th percentile", "latency_p99": "99th percentile"}
+
+
+def _refuse_folder(path: Path) -> None:
+    """Name the files of a folder, since ``sweep -o sweeps/`` made their names."""
+    if path.is_dir():
+        there = sorted(one.name for one in path.glob("*.jsonl"))
+        held = f"one of those in it: {first_few(there, 3)}" if there else "and there is none (*.jsonl) in it"
+        raise FileFormatError(f"{path}: a folder; give the file of a sweep, {held}")
 
 
 def is_header(record: Any) -> bool:

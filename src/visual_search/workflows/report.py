@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ def report_results(
     *,
     title: str | None = None,
     baseline: str | None = None,
+    left_out: Callable[[str], object] | None = None,
 ) -> Path:
     """Write the report of what lies on disk; nothing but the files is needed.
 
@@ -65,6 +66,8 @@ def report_results(
     baseline : str, optional
         ``model_name`` of the system the others are held against; where two or more are shown under one protocol and
         none is named, the first result's.
+    left_out : callable, optional
+        Is told of each dataset (queries and right answers) beside other records; it is then passed over, not refused.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def report_results(
     """
     refuse_overwriting({"out": out}, records)
     target = check_output_file(out, "out")
-    given = _gathered(records, baseline)
+    given = _gathered(records, baseline, left_out)
     sections = sections_of(given.others)
     options: dict[str, Any] = {} if title is None else {"title": title}
     if given.results:
@@ -104,6 +107,7 @@ def report_bundle(
     baseline: str | None = None,
     per_page: int = 30,
     progress: Progress | None = None,
+    left_out: Callable[[str], object] | None = None,
 ) -> Path:
     """Write the same as a folder of pages with every query, for measurements too large for one page.
 
@@ -117,6 +121,8 @@ def report_bundle(
         Queries of a page.
     progress : Progress, optional
         Told how many queries were written.
+    left_out : callable, optional
+        As for :func:`report_results`.
 
     Returns
     -------
@@ -132,7 +138,7 @@ def report_bundle(
     inside = [os.fspath(path) for path in records if Path(os.path.realpath(path)).is_relative_to(place)]
     if inside:
         raise InputError(f"bundle: {', '.join(inside[:3])} would be written over: it lies in {os.fspath(folder)}")
-    given = _gathered(records, baseline)
+    given = _gathered(records, baseline, left_out)
     if not given.results:
         raise InputError("bundle: at least one result is needed; other records alone make one page (-o)")
     options: dict[str, Any] = {} if title is None else {"title": title}
@@ -151,10 +157,12 @@ def report_bundle(
     return Path(folder) / "index.html"
 
 
-def _gathered(records: Sequence[PathLike], baseline: str | None) -> _Given:
+def _gathered(
+    records: Sequence[PathLike], baseline: str | None, left_out: Callable[[str], object] | None
+) -> _Given:
     if not records:
         raise InputError("records: at least one is needed; give the paths of results or other records")
-    found = read_records(without_companions(records))
+    found = read_records(without_companions(records), left_out=left_out)
     results = [read_result(one.path) for one in found if one.kind == "result"]
     others = [one for one in found if one.kind != "result"]
     if not results:

@@ -36,6 +36,12 @@ Place: TypeAlias = "str | os.PathLike[str]"
 _ARRAYS = {".npy", ".ivecs", ".ibin"}
 
 
+_UNCHECKED_FILTERS = (
+    "the truth is of a subset for each query and does not hold the subsets: whether the answers keep to them is not "
+    "checked, and an item that a filter forbids only takes the place of one that counts"
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldAgainstTruth:
     """What came out.
@@ -133,6 +139,8 @@ def recall_of_file(
         attribution = attribute_loss(
             lists, exact, _numbered_relevance(relevance, exact, qrels), k=depths, index=Path(returned).name
         )
+    if exact.kind == "filtered":
+        notes = (*notes, _UNCHECKED_FILTERS)
     found = HeldAgainstTruth(tables, attribution, notes)
     if report is not None:
         _write(found, exact, report, title=Path(returned).name, threshold=threshold, worst=worst)

@@ -119,8 +119,8 @@ def verify_truth(
         raise InputError(f"recompute: {recompute} queries; 0 or more")
     if recompute and truth.kind == "filtered":
         raise InputError(
-            f"recompute: {path} is a filtered truth and does not hold its filters; compute it again with "
-            "exact_neighbors(..., allowed=)"
+            f"recompute: {path} is a filtered truth and does not hold its filters; verify it without "
+            "--recompute, and build it again under another name with 'truth build --allowed' to compare the two"
         )
     try:
         items = _drawn(truth, items)

@@ -33,7 +33,7 @@ def test_sweep_then_choose(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert swept(folder, *asked, "--rate", "5000") == 0
     shown = capsys.readouterr().out
     assert "ivf(nlist=16) nprobe=4" in shown
-    assert "latency_p95" in shown
+    assert "95th percentile" in shown
     assert "5000 queries/s for 1 at a time" in shown
     assert swept(folder, *asked, "--rate", "5000", "--json") == 0  # all there: nothing is measured again
     assert len(json.loads(capsys.readouterr().out)["points"]) == 3

@@ -234,6 +234,12 @@ def test_each_query_sees_what_its_filter_allows(capsys: pytest.CaptureFixture[st
         assert truth.positions.tolist() == expected.positions.tolist()
         assert truth.scope.kind == "filtered"
     assert "each query's own subset, 0 to 40 of 400 items" in capsys.readouterr().out
+    np.save("returned.npy", np.full((12, 7), -1))
+    assert main(["truth", "recall", "returned.npy", "0.npz", "-k", "5"]) == 0
+    assert "whether the answers keep to them is not checked" in capsys.readouterr().out
+    assert main(["truth", "verify", "0.npz", "gallery.npy", "queries.fvecs", "--recompute", "2"]) == 2
+    assert "verify it without --recompute" in capsys.readouterr().err
+    assert main(["truth", "verify", "0.npz", "gallery.npy", "queries.fvecs"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -243,7 +249,7 @@ def test_each_query_sees_what_its_filter_allows(capsys: pytest.CaptureFixture[st
         ({str(row): [row] for row in range(13)}, "filters of 1 query not searched: '12'"),
         ([[1]] * 11, "11 filters for 12 queries"),
         ([[1.5]] * 12, "12 filters are no list of ids"),
-        ([[400]] * 12, "ids that the gallery does not have: 400"),
+        ([[400]] * 12, "ids that the gallery does not have: 400; its ids are such as 0, 1"),
         ("all", "an object or a list of lists of ids is needed"),
     ],
 )

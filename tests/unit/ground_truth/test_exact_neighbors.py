@@ -78,6 +78,7 @@ def test_kinds_are_told_apart_in_words() -> None:
     assert filtered.lengths.tolist() == [2, 1]
     assert filtered.ids.tolist() == [["a", "d"], ["e", ""]]
     assert "each query's own subset, 1 to 2 of 5 items" in filtered.label()
+    assert TruthScope.filtered([3, 3]).label(5) == "each query's own subset, 3 of 5 items"
     with pytest.raises(InputError, match="how many items"):
         TruthScope("sample")
     with pytest.raises(InputError, match="subset size"):

@@ -295,3 +295,25 @@ def test_all_that_is_wrong_with_a_judging_record_is_told(records: Records, tmp_p
         report_results([tmp_path / "broken"], tmp_path / "r.html")
     for words in ("bpref: a number or null is needed", "disagreements: a list or null is needed"):
         assert words in str(told.value)
+
+
+def test_datasets_beside_records_are_passed_over_and_told_of(
+    records: Records, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = tmp_path / "own.dataset.json"
+    dataset.write_text(json.dumps({"name": "own", "queries": [{"query_id": "a", "ground_truth": ["b"]}]}), "utf-8")
+    page = tmp_path / "page.html"
+    assert main(["report", str(records.paths["choice"]), str(dataset), "-o", str(page)]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "left out: own.dataset.json: queries and right answers, which a report does not show"
+    ]
+    assert "own.dataset" not in page.read_text("utf-8")
+    page.unlink()
+    for others in ([], [tmp_path / "odd.json"]):  # alone, and beside what is refused anyway
+        for other in others:
+            other.write_text('{"queries": [3]}', "utf-8")
+        assert main(["report", str(dataset), *map(str, others), "-o", str(page)]) == 2
+        told = capsys.readouterr().err
+        assert "own.dataset.json: queries and right answers" in told
+        assert ("odd.json: not a record" in told) == bool(others)
+        assert not page.exists()

@@ -269,3 +269,63 @@ def test_a_cost_that_is_missing_is_not_blamed_on_percentiles() -> None:
     with pytest.raises(InputError, match="peak_build_bytes is not known") as refused:
         choose(simulated_sweep(MEANS, queries=100), 0.9, cost="peak_build_bytes")
     assert "percentile" not in str(refused.value)
+
+
+def test_costs_are_told_in_words_and_not_by_their_keys() -> None:
+    choice = choose(simulated_sweep(MEANS, queries=2000), target_recall=0.95, cost="latency_p99")
+    front = pareto_front(simulated_sweep(MEANS, queries=200), None, "index_bytes")
+    assert "99th percentile of latency" in choice.table().splitlines()[0]
+    assert "; 99th percentile of latency 8.000 ms" in choice.words()
+    assert "index size" in front.table().splitlines()[0]
+    assert "_p99" not in choice.table() + choice.words()
+    with pytest.raises(UnknownNameError, match=r"latency_p99 \(99th percentile of latency\)"):
+        choose(simulated_sweep(MEANS), 0.9, cost="p99")
+
+
+def test_a_choice_from_an_unfinished_sweep_says_what_is_missing() -> None:
+    sweep = simulated_sweep(MEANS, queries=2000)
+    note = "5 of 6 settings asked for are measured, not yet flat"
+    choice = choose(replace(sweep, missing=("flat",), notes=(note,)), 0.95)
+    assert choice.missing == ("flat",)
+    assert choice.as_json()["missing"] == ["flat"]
+    assert choice.notes[0] == note
+    assert note in choice.words()
+    assert choose(sweep, 0.95).as_json()["missing"] == []
+
+
+def test_settings_that_were_not_tested_are_counted_with_the_one_that_ended_the_test() -> None:
+    words = choose(simulated_sweep(MEANS, queries=2000), 0.95, seed=3).words()
+    assert "not tested: 2 of 5 settings" in words
+    assert "ends at the first that fails: hnsw(m=16) ef_search=128" in words
+    assert "not tested" not in choose(simulated_sweep([0.97, 0.99], queries=2000), 0.9).words()
+
+
+def test_a_test_mean_below_the_target_is_set_right_or_taken_seriously() -> None:
+    sweep = simulated_sweep([0.9, 0.96], queries=1000, seed=1)
+    name = sweep.measure()
+    _, test = validation_and_test(1000, seed=0)
+
+    def with_test_values(low: int) -> Sweep:
+        """All perfect, but for so many of the test queries, which find nothing."""
+        values = np.ones(1000)
+        values[test[:low]] = 0.0
+        point = replace(sweep.points[-1], values={name: values})
+        return Sweep.of(sweep.header, [point])
+
+    fine, near, far = (choose(with_test_values(low), 0.95) for low in (5, 14, 40))
+    assert fine.test is not None
+    assert near.test is not None
+    assert far.test is not None
+    assert fine.test.upper is None
+    assert "below 0.95" not in fine.words()
+    assert near.test.mean == 0.93
+    assert near.test.upper is not None
+    assert 0.95 < near.test.upper < 1
+    assert (
+        f"does not contradict the choice: by these queries alone the true mean may be as high as {near.test.upper:.4f}"
+        in (near.words())
+    )
+    assert far.test.upper is not None
+    assert 0.8 < far.test.upper < 0.95
+    assert "below 0.95 by more than chance explains" in far.words()
+    assert far.as_json()["test"]["upper"] == far.test.upper

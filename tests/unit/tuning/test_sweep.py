@@ -11,6 +11,8 @@ from visual_search import Relevance
 from visual_search.errors import DepthError, FileFormatError, FingerprintError, InputError, UnknownNameError
 from visual_search.formats.json_lines import JsonLines, read_json_lines
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+from visual_search.ground_truth.gallery_sample import GallerySample
+from visual_search.ground_truth.truth_building import exact_neighbors
 from visual_search.testing.exact_answers import exact_by_brute_force
 from visual_search.tuning import sweep as sweep_module
 from visual_search.tuning.building import build_engine
@@ -84,7 +86,7 @@ def test_order_is_drawn_by_seed(data: SweepData, tmp_path: Path) -> None:
     def stored(seed: int) -> list[int]:
         path = tmp_path / f"{seed}.jsonl"
         sweep(data, ["ivf(nlist=8)"], {"nprobe": [1, 2, 3, 4, 5, 6, 7, 8]}, out=path, costs=None, seed=seed)
-        return [record["asked"]["nprobe"] for record in read_json_lines(path)[0][1:]]
+        return [record["asked"]["nprobe"] for record in read_json_lines(path)[0][2:]]
 
     orders = [stored(seed) for seed in (0, 1, 2)]
     assert len({tuple(order) for order in orders}) == 3
@@ -104,7 +106,7 @@ def test_a_killed_sweep_goes_on_and_a_half_written_point_does_not_count(
     def dying(self: JsonLines, record: Any) -> None:
         nonlocal written
         written += 1
-        if written == 4:  # the header and two points are whole, the third is half on disk
+        if written == 5:  # the header, what was asked for, and two points are whole, the third is half on disk
             with file.open("ab") as stream:
                 stream.write(json.dumps({"crc32": 1, "record": record}).encode()[:200])
             raise _KilledError
@@ -116,19 +118,83 @@ def test_a_killed_sweep_goes_on_and_a_half_written_point_does_not_count(
     monkeypatch.undo()
     half = Sweep.load(file)
     assert len(half.points) == 2
-    assert "did not finish" in half.notes[0]
+    done = {point.label for point in half.points}
+    assert set(half.missing) == {f"ivf(nlist=8) nprobe={probes}" for probes in (1, 2, 4, 8)} - done
+    assert "2 of 4 settings asked for are measured" in half.notes[0]
+    assert "did not finish" in half.notes[1]
     before = read_json_lines(file)[0]
     whole = sweep(data, ["ivf(nlist=8)"], {"nprobe": [1, 2, 4, 8]}, out=file, costs=None)
     assert [point.asked["nprobe"] for point in whole.points] == [1, 2, 4, 8]
     records, beyond = read_json_lines(file)
-    assert records[:3] == before  # measured once
-    assert (len(records), beyond) == (5, 0)
+    assert records[:4] == before  # measured once, and asked for once
+    assert (len(records), beyond) == (6, 0)
+    assert Sweep.load(file).missing == whole.missing == ()
+
+
+def test_more_values_later_are_missing_until_they_are_measured(
+    data: SweepData, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep(data, ["ivf(nlist=8)"], {"nprobe": [1]}, out=file, costs=None)
+    assert Sweep.load(file).missing == ()
+
+    def dying(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweep_module, "build_engine", dying)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(data, ["ivf(nlist=8)", "flat"], {"nprobe": [1, 2]}, out=file, costs=None)
+    assert Sweep.load(file).missing == ("ivf(nlist=8) nprobe=2", "flat")
+    monkeypatch.undo()
+    sweep(data, ["flat"], out=file, costs=None)
+    assert Sweep.load(file).missing == ("ivf(nlist=8) nprobe=2",)
+
+
+def test_a_file_that_does_not_say_what_was_asked_for_is_read(data: SweepData, file: Path) -> None:
+    sweep(data, ["ivf(nlist=8)"], {"nprobe": [1, 2]}, out=file, costs=None)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([lines[0], *lines[2:]]))
+    held = Sweep.load(file)
+    assert (len(held.points), held.missing) == (2, ())
+    sweep(data, ["ivf(nlist=8)"], {"nprobe": [1, 2]}, out=file, costs=None)  # and goes on
+    assert len(read_json_lines(file)[0]) == 4
+
+
+def test_what_was_asked_for_must_be_texts(data: SweepData, file: Path) -> None:
+    sweep(data, ["flat"], out=file, costs=None)
+    records = read_json_lines(file)[0]
+    file.unlink()
+    with JsonLines(file) as lines:
+        for record in (records[0], {"points_asked": {"flat": 3}}, records[2]):
+            lines.append(record)
+    with pytest.raises(FileFormatError, match="points_asked: an object of texts"):
+        Sweep.load(file)
+
+
+def test_a_folder_is_refused_with_the_sweeps_in_it(data: SweepData, tmp_path: Path) -> None:
+    with pytest.raises(FileFormatError, match="there is none"):
+        Sweep.load(tmp_path)
+    sweep(data, ["flat"], out=tmp_path / "one.jsonl", costs=None)
+    with pytest.raises(FileFormatError, match=r"one of those in it: 'one\.jsonl'"):
+        Sweep.load(tmp_path)
+
+
+def test_a_truth_of_a_sample_says_how_to_sweep_over_it(vectors: Any, tmp_path: Path) -> None:
+    gallery, queries = vectors
+    drawn = GallerySample(200, seed=3)
+    truth = exact_neighbors(gallery, queries, 10, "l2", sample=drawn)
+    with pytest.raises(FingerprintError, match=r"gallery_ids=rows") as refused:
+        SweepData.of(gallery, queries, k=10, truth=truth)
+    assert f"a sample of 200 items out of {len(gallery)}" in str(refused.value)
+    rows = drawn.rows(len(gallery))
+    data = SweepData.of(gallery[rows], queries, k=10, gallery_ids=rows, truth=truth)
+    found = sweep(data, ["flat"], out=tmp_path / "sample.jsonl", costs=None)
+    assert (found.points[0].values[found.measure()] == 1).all()
 
 
 def test_a_point_whose_bytes_were_changed_does_not_count(data: SweepData, file: Path) -> None:
     sweep(data, ["ivf(nlist=8)"], {"nprobe": [1, 2]}, out=file, costs=None)
     lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join([*lines[:2], lines[2].replace('"returned": 10.0', '"returned": 11.0')]))
+    file.write_text("".join([*lines[:3], lines[3].replace('"returned": 10.0', '"returned": 11.0')]))
     assert len(Sweep.load(file).points) == 1
 
 
@@ -281,14 +347,14 @@ def test_a_damaged_point_among_good_ones_is_no_kill(data: SweepData, file: Path)
     sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
     whole = file.read_bytes()
     lines = whole.splitlines(keepends=True)
-    file.write_bytes(b"".join([lines[0], lines[1].replace(b'"returned": 10.0', b'"returned": 11.0'), *lines[2:]]))
+    file.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"returned": 10.0', b'"returned": 11.0'), *lines[3:]]))
     damaged = file.read_bytes()
     assert damaged != whole
-    with pytest.raises(FileFormatError, match="line 2 is damaged, and 2 good ones follow it"):
+    with pytest.raises(FileFormatError, match="line 3 is damaged, and 2 good ones follow it"):
         Sweep.load(file)
-    with pytest.raises(FileFormatError, match="line 2 is damaged"):
+    with pytest.raises(FileFormatError, match="line 3 is damaged"):
         sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
     assert file.read_bytes() == damaged  # nothing is cut off
-    file.write_bytes(b"".join([lines[0], *lines[2:]]))
+    file.write_bytes(b"".join([*lines[:2], *lines[3:]]))
     again = sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
     assert len(again.points) == 3

@@ -22,14 +22,15 @@ RECALL = "NeighborRecall(ties=exact)@5"
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The header and a point, with costs, load and what was missed."""
+    """The header and a point, with costs, load and what was missed; last what was asked for."""
     out = tmp_path_factory.mktemp("swept") / "own.jsonl"
     rng = np.random.default_rng(0)
     gallery, queries = rng.normal(size=(200, 4)), rng.normal(size=(12, 4))
     data = SweepData.of(gallery, queries, k=5, truth=exact_by_brute_force(gallery, queries, 5))
     plan = CostPlan(queries=5, warm_up=1, runs=1)
     sweep(data, ["ivf(nlist=4)"], {"nprobe": [1]}, out=out, costs=plan, load=LoadPlan(rate=50.0, queries=5))
-    return [record_of_line(line)[0] for line in out.read_bytes().splitlines()]
+    header, asked, point = (record_of_line(line)[0] for line in out.read_bytes().splitlines())
+    return [header, point, asked]
 
 
 def written(folder: Path, records: list[Any]) -> Path:
