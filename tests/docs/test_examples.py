@@ -88,7 +88,8 @@ def test_real_embeddings_from_truth_to_report(
     ):
         assert heading in page
     assert choice["words"].splitlines()[0] in page
-    assert len((tmp_path / "sweep.jsonl").read_text("utf-8").splitlines()) == 7
+    lines = (tmp_path / "sweep.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == 8  # the header, what was asked for, and six points
 
 
 def test_token_embeddings_are_read_from_their_files_and_split_by_word(example: Any, tmp_path: Path) -> None:
