@@ -9,6 +9,7 @@
 
 #include "pack.hpp"
 #include "processors.hpp"
+#include "reaching.hpp"
 
 namespace kernels {
 
@@ -28,25 +29,18 @@ struct ScreenOptions {
     Processor processor;
 };
 
-// A row whose product with a query is known.
-struct Reaching {
-    std::uint32_t row;
-    std::int32_t product;
-};
-
-constexpr std::size_t most_reaching = 128;
-
 // Float32 numbers that are surely not above and not below.
 struct Bounds {
     float lower[most_reaching], upper[most_reaching];
 };
 
 VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& query, const ScreenOptions& options,
-                                      const Reaching* some, std::size_t count, Bounds& bounds) {
+                                      const Reaching& some, Bounds& bounds) {
+    const std::size_t count = some.count;
     constexpr double rounding = 0x1p-23, least = 0x1p-149;
     float half[most_reaching], b[most_reaching], error[most_reaching], length[most_reaching];
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t row = some[i].row;
+        const std::uint32_t row = some.rows[i];
         half[i] = rows.half_square[row];
         b[i] = rows.inverse[row];
         error[i] = rows.error[row];
@@ -57,7 +51,7 @@ VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& qu
     const double least_square = whole * query.least_square, most_square = whole * query.most_square;
     for (std::size_t i = 0; i < count; ++i) {
         const double reach = query.size * (double(error[i]) + query.ratio * double(length[i]));
-        const double product = query.scale * some[i].product, square = whole * double(half[i]);
+        const double product = query.scale * some.products[i], square = whole * double(half[i]);
         const double lower = least_square + parts * ((square - product - reach) / double(b[i]));
         const double upper = most_square + parts * ((square * above - product + reach) / double(b[i]));
         bounds.lower[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
@@ -65,25 +59,24 @@ VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& qu
     }
 }
 
-using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching*, std::size_t,
-                             Bounds&);
+using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching&, Bounds&);
 
 inline void make_bounds_anywhere(const PackedRows& rows, const Question& query, const ScreenOptions& options,
-                                 const Reaching* some, std::size_t count, Bounds& bounds) {
-    make_bounds(rows, query, options, some, count, bounds);
+                                 const Reaching& some, Bounds& bounds) {
+    make_bounds(rows, query, options, some, bounds);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline void make_bounds_by_avx2(const PackedRows& rows, const Question& query,
-                                                                const ScreenOptions& options, const Reaching* some,
-                                                                std::size_t count, Bounds& bounds) {
-    make_bounds(rows, query, options, some, count, bounds);
+                                                                const ScreenOptions& options, const Reaching& some,
+                                                                Bounds& bounds) {
+    make_bounds(rows, query, options, some, bounds);
 }
 
 VISUAL_SEARCH_AVX512 inline void make_bounds_by_avx512(const PackedRows& rows, const Question& query,
-                                                       const ScreenOptions& options, const Reaching* some,
-                                                       std::size_t count, Bounds& bounds) {
-    make_bounds(rows, query, options, some, count, bounds);
+                                                       const ScreenOptions& options, const Reaching& some,
+                                                       Bounds& bounds) {
+    make_bounds(rows, query, options, some, bounds);
 }
 #endif
 

@@ -36,6 +36,9 @@ _METRICS: tuple[VectorMetric, ...] = ("l2", "inner_product", "cosine")
 # Less than this for each thread is not worth another one.
 _LEAST_PAIRS = 1 << 10
 _LEAST_ROWS = 1 << 12
+# Queries whose products are made together, and parts of the queries for each thread: with more than one, none waits long.
+_TILE_QUERIES = 8
+_PARTS = 4
 
 
 def best_processor() -> int:
@@ -165,9 +168,11 @@ class RowScreen:
         processor: int | None = None,
     ) -> None:
         facts = np.stack((queries.scale, queries.size, *queries.squares, queries.ratio), axis=1)
-        count = max(min(threads or thread_count(), len(facts)), 1)
+        self._threads = threads or thread_count()
+        tiles = -(-len(facts) // _TILE_QUERIES)
+        count = max(min(_PARTS * self._threads if self._threads > 1 else 1, tiles), 1)
         self._full: npt.NDArray[np.bool_] = np.zeros(len(facts), dtype=np.bool_)
-        self._ends = [len(facts) * part // count for part in range(count + 1)]
+        self._ends = [min(tiles * part // count * _TILE_QUERIES, len(facts)) for part in range(count + 1)]
         self._parts = [
             _compiled.RowScreen(
                 queries.codes,
@@ -204,4 +209,6 @@ class RowScreen:
     def _of_parts(self, ask: Callable[[_compiled.RowScreen, slice], _Told]) -> list[_Told]:
         """What each part tells of its queries, each in a thread."""
         spans = [slice(*span) for span in pairwise(self._ends)]
-        return in_threads(lambda number: ask(self._parts[number], spans[number]), len(self._parts))
+        return in_threads(
+            lambda number: ask(self._parts[number], spans[number]), len(self._parts), threads=self._threads
+        )

@@ -52,7 +52,7 @@ VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
     if constexpr (Bytes != any_register && std::is_same_v<T, float>) {
         // GCC 12 widens half a register at a time, by way of memory.
         Register<double, Bytes> wide;
-        asm("vcvtps2pd %1, %0" : "=v"(wide) : "m"(*reinterpret_cast<const float(*)[width]>(from)));
+        asm volatile("vcvtps2pd %1, %0" : "=v"(wide) : "m"(*reinterpret_cast<const float(*)[width]>(from)));
         return wide;
     }
 #endif
@@ -61,12 +61,47 @@ VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
     return __builtin_convertvector(some, Register<double, Bytes>);
 }
 
+// Eight numbers folded.
+VISUAL_SEARCH_INLINE double folded_eight(const double* terms) {
+    const double first = terms[0] + terms[4], second = terms[1] + terms[5];
+    const double third = terms[2] + terms[6], fourth = terms[3] + terms[7];
+    return (first + third) + (second + fourth);
+}
+
+// The sum of `8 x Count` registers of terms, folded without a way through memory.
+template <std::size_t Bytes, std::size_t Count, class T, class Term>
+VISUAL_SEARCH_INLINE double sum_in_registers(const T* x, const T* q, Term term) {
+    using Doubles = Register<double, Bytes>;
+    constexpr std::size_t wide = Bytes / sizeof(double), part = Count * wide, eight = 8;
+    Doubles sums[Count];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < Count; ++i) {
+        const auto made = [&](std::size_t at) {
+            return term(widened<Bytes>(x + i * wide + at * part), widened<Bytes>(q + i * wide + at * part));
+        };
+        const auto lower = (made(0) + made(4)) + (made(2) + made(6));
+        sums[i] = lower + ((made(1) + made(5)) + (made(3) + made(7)));
+    }
+#pragma GCC unroll 4
+    for (std::size_t half = Count / 2; half * wide >= eight; half /= 2) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    }
+    double last[eight];
+    std::memcpy(last, sums, sizeof last);
+    return folded_eight(last);
+}
+
 template <std::size_t Bytes, class T, class Term>
 VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
     if constexpr (std::is_floating_point_v<T>) {
         // The first folds while the terms are made, where that comes out even.
         if (d % 64 == 0) {
             const std::size_t part = d / 8;
+            constexpr std::size_t wide = Bytes / sizeof(double), least = 8 / wide;
+            if (part == least * wide) return sum_in_registers<Bytes, least>(x, q, term);
+            if (part == 2 * least * wide) return sum_in_registers<Bytes, 2 * least>(x, q, term);
+            if (part == 4 * least * wide) return sum_in_registers<Bytes, 4 * least>(x, q, term);
             for (std::size_t i = 0; i < part; i += Bytes / sizeof(double)) {
                 const auto made = [&](std::size_t at) {
                     return term(widened<Bytes>(x + i + at * part), widened<Bytes>(q + i + at * part));

@@ -53,26 +53,24 @@ class QueryScreen {
     // A limit from rows that are seen, with all others, only later.
     void open(const PackedRows& rows, const std::vector<Reaching>& least) {
         Bounds bounds;
-        for (std::size_t first = 0; first < least.size(); first += most_reaching) {
-            const std::size_t count = std::min(most_reaching, least.size() - first);
-            bounds_maker(options_.processor)(rows, question_, options_, least.data() + first, count, bounds);
-            uppers_.insert(uppers_.end(), bounds.upper, bounds.upper + count);
+        for (const Reaching& some : least) {
+            bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
+            uppers_.insert(uppers_.end(), bounds.upper, bounds.upper + some.count);
         }
         part_uppers();
         uppers_.clear();
     }
 
-    // Rows that may belong, up to `most_reaching`, the first of all called `number`. Which of them do cannot be foreseen,
-    // so nothing branches.
-    void see(const PackedRows& rows, const Reaching* some, std::size_t count, std::int64_t number) {
+    // Rows that may belong, the first of all called `number`. Which of them do cannot be foreseen, so nothing branches.
+    void see(const PackedRows& rows, const Reaching& some, std::int64_t number) {
         if (full_) return;
         Bounds bounds;
-        bounds_maker(options_.processor)(rows, question_, options_, some, count, bounds);
+        bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
         Candidate within[most_reaching];
         float least[most_reaching];
         std::size_t found = 0, close = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            within[found] = {number + some[i].row, bounds.lower[i], bounds.upper[i]};
+        for (std::size_t i = 0; i < some.count; ++i) {
+            within[found] = {number + some.rows[i], bounds.lower[i], bounds.upper[i]};
             found += double(bounds.lower[i]) <= limit_;
             least[close] = bounds.upper[i];
             close += double(bounds.upper[i]) <= kth_;
