@@ -68,9 +68,18 @@ VISUAL_SEARCH_INLINE double folded_eight(const double* terms) {
     return (first + third) + (second + fourth);
 }
 
+// Computed here, not later: else what it is made of waits in memory.
+template <class Vector>
+VISUAL_SEARCH_INLINE void settle(Vector& value) {
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    asm volatile("" : "+v"(value));
+#endif
+    (void)value;
+}
+
 // The sum of `8 x Count` registers of terms, folded without a way through memory.
-template <std::size_t Bytes, std::size_t Count, class T, class Term>
-VISUAL_SEARCH_INLINE double sum_in_registers(const T* x, const T* q, Term term) {
+template <std::size_t Bytes, std::size_t Count, class X, class T, class Term>
+VISUAL_SEARCH_INLINE double sum_in_registers(const X* x, const T* q, Term term) {
     using Doubles = Register<double, Bytes>;
     constexpr std::size_t wide = Bytes / sizeof(double), part = Count * wide, eight = 8;
     Doubles sums[Count];
@@ -81,6 +90,7 @@ VISUAL_SEARCH_INLINE double sum_in_registers(const T* x, const T* q, Term term) 
         };
         const auto lower = (made(0) + made(4)) + (made(2) + made(6));
         sums[i] = lower + ((made(1) + made(5)) + (made(3) + made(7)));
+        settle(sums[i]);
     }
 #pragma GCC unroll 4
     for (std::size_t half = Count / 2; half * wide >= eight; half /= 2) {
@@ -92,8 +102,8 @@ VISUAL_SEARCH_INLINE double sum_in_registers(const T* x, const T* q, Term term) 
     return folded_eight(last);
 }
 
-template <std::size_t Bytes, class T, class Term>
-VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
+template <std::size_t Bytes, class X, class T, class Term>
+VISUAL_SEARCH_INLINE double sum_of(const X* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
     if constexpr (std::is_floating_point_v<T>) {
         // The first folds while the terms are made, where that comes out even.
         if (d % 64 == 0) {
@@ -125,8 +135,8 @@ VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double
     }
 }
 
-template <std::size_t Bytes, class T>
-VISUAL_SEARCH_INLINE double distance_in(Metric metric, const T* x, const T* q, std::size_t d, double* terms) {
+template <std::size_t Bytes, class X, class T>
+VISUAL_SEARCH_INLINE double distance_in(Metric metric, const X* x, const T* q, std::size_t d, double* terms) {
     const auto product = [](auto one, auto other) { return one * other; };
     if (metric == Metric::l2) {
         return std::sqrt(sum_of<Bytes>(x, q, d, terms, [](auto one, auto other) { return (one - other) * (one - other); }));
@@ -143,6 +153,38 @@ VISUAL_SEARCH_INLINE double distance_in(Metric metric, const T* x, const T* q, s
     }
 }
 
+// A row as its terms need it: pairs that follow each other often have the row in common, and widening float32 is half of
+// the work.
+template <std::size_t Bytes, class T>
+class WideRow {
+  public:
+    explicit WideRow(std::size_t d) : wide_(std::is_same_v<T, float> ? d : 0) {}
+
+    VISUAL_SEARCH_INLINE auto of(const T* row) {
+        if constexpr (!std::is_same_v<T, float>) {
+            return row;
+        } else {
+            if (row != known_) widen(row);
+            known_ = row;
+            return static_cast<const double*>(wide_.data());
+        }
+    }
+
+  private:
+    VISUAL_SEARCH_INLINE void widen(const T* row) {
+        constexpr std::size_t width = Bytes / sizeof(double);
+        std::size_t i = 0;
+        for (; i + width <= wide_.size(); i += width) {
+            const auto some = widened<Bytes>(row + i);
+            std::memcpy(wide_.data() + i, &some, sizeof some);
+        }
+        for (; i < wide_.size(); ++i) wide_[i] = double(row[i]);
+    }
+
+    std::vector<double> wide_;
+    const T* known_ = nullptr;
+};
+
 template <class T>
 struct Pairs {
     const T* gallery;
@@ -158,17 +200,14 @@ VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metri
                                              const std::vector<std::uint32_t>& order) {
     constexpr std::size_t ahead = 8, line = 64;
     std::vector<double> terms(pairs.d);
+    WideRow<Bytes, T> wide(pairs.d);
     for (std::size_t at = 0; at < order.size(); ++at) {
         if (at + ahead < order.size()) {
             const T* const soon = pairs.gallery + std::size_t(pairs.rows[order[at + ahead]]) * pairs.d;
-            const T* const query = pairs.queries + std::size_t(pairs.query_of[order[at + ahead]]) * pairs.d;
-            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) {
-                __builtin_prefetch(soon + i);
-                __builtin_prefetch(query + i);
-            }
+            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) __builtin_prefetch(soon + i);
         }
         const std::uint32_t i = order[at];
-        pairs.distances[i] = distance_in<Bytes>(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,
+        pairs.distances[i] = distance_in<Bytes>(metric, wide.of(pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d),
                                          pairs.queries + std::size_t(pairs.query_of[i]) * pairs.d, pairs.d, terms.data());
     }
 }
@@ -176,7 +215,7 @@ VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metri
 // The pairs first .. last, those of near rows together: a row that many queries ask for comes from memory once.
 template <class T>
 std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t rows, std::size_t first, std::size_t last) {
-    const std::size_t parts = std::min<std::size_t>(rows, 1 << 14);
+    const std::size_t parts = std::min<std::size_t>(rows, last - first + (1 << 10));
     const auto part_of = [&](std::size_t i) { return std::size_t(pairs.rows[i]) * parts / rows; };
     std::vector<std::uint32_t> begins(parts + 1, 0), order(last - first);
     for (std::size_t i = first; i < last; ++i) ++begins[part_of(i) + 1];
