@@ -52,8 +52,9 @@ VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& qu
     for (std::size_t i = 0; i < count; ++i) {
         const double reach = query.size * (double(error[i]) + query.ratio * double(length[i]));
         const double product = query.scale * some.products[i], square = whole * double(half[i]);
-        const double lower = least_square + parts * ((square - product - reach) / double(b[i]));
-        const double upper = most_square + parts * ((square * above - product + reach) / double(b[i]));
+        const double unit = parts / double(b[i]);
+        const double lower = least_square + (square - product - reach) * unit;
+        const double upper = most_square + (square * above - product + reach) * unit;
         bounds.lower[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
         bounds.upper[i] = static_cast<float>(upper + (rounding * std::fabs(upper) + least));
     }

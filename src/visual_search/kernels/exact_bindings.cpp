@@ -125,10 +125,15 @@ class RowScreen {
             const nb::gil_scoped_release unlocked;
             for (std::size_t q = 0; q < screens_.size(); ++q) {
                 const std::size_t before = found.size();
-                for (const Candidate& one : screens_[q].candidates()) {
-                    if (one.lower <= limits(q)) found.push_back(one.row);
+                const Growing<Candidate>& mine = screens_[q].candidates();
+                found.resize(before + mine.size());
+                std::size_t count = before;
+                for (const Candidate& one : mine) {
+                    found[count] = one.row;
+                    count += double(one.lower) <= limits(q);
                 }
-                counts.push_back(static_cast<std::int64_t>(found.size() - before));
+                found.resize(count);
+                counts.push_back(static_cast<std::int64_t>(count - before));
             }
         }
         return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)));

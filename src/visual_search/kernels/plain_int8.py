@@ -55,8 +55,9 @@ def pack_rows(
     wide = b.astype(np.float64)
     packed.inverse[:n] = b
     packed.half_square[:n] = squares * wide / 2 * (1 - more)
-    packed.error[:n] = left * (1 + more) + 2.0**-21 * (np.sqrt((codes * codes).sum(axis=1)) + 1 + left)
-    packed.length[:n] = np.sqrt(squares) * wide * (1 + more)
+    length = np.sqrt(squares) * wide * (1 + more)
+    packed.error[:n] = left * (1 + more) + 2.0**-21 * (length + 1 + 2 * left)  # |i| is not above length + left
+    packed.length[:n] = length
     packed.bias[:n] = -128 * codes.sum(axis=1)
     panels = packed.codes.reshape(-1, -(-d // 4), PANEL_ROWS, 4)
     filled = np.zeros((len(panels) * PANEL_ROWS, panels.shape[1] * 4), dtype=np.int8)
@@ -143,10 +144,11 @@ class RowScreen:
         dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - (queries.most + 1)) @ rows.T)
         errors = queries.size[:, None] * (error + queries.ratio[:, None] * length)
         if not self._euclidean:
-            return _below((-dots - errors) / b), _above((-dots + errors) / b)
+            return _below((-dots - errors) * (1 / b)), _above((-dots + errors) * (1 / b))
         least, most = (squares[:, None] for squares in queries.squares)
         above = half * (1 + 3 * growth(packed.dimension))
-        return _below(least + 2 * ((half - dots - errors) / b)), _above(most + 2 * ((above - dots + errors) / b))
+        unit = 2 / b
+        return _below(least + (half - dots - errors) * unit), _above(most + (above - dots + errors) * unit)
 
     def likely(self) -> Candidates:
         """Of rows that may be among the nearest the k with the least upper bounds, ties by row; in order of rows."""

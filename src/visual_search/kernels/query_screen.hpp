@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bounds.hpp"
+#include "growing.hpp"
 #include "halving.hpp"
 #include "tiles.hpp"
 
@@ -48,17 +49,18 @@ class QueryScreen {
         tile.delta[q] = static_cast<float>(gamma * question_.ratio);
     }
 
-    bool seen_none() const { return uppers_.empty() && kth_ == std::numeric_limits<double>::infinity(); }
+    bool seen_none() const { return uppers_.size() == 0 && kth_ == std::numeric_limits<double>::infinity(); }
 
     // A limit from rows that are seen, with all others, only later.
     void open(const PackedRows& rows, const std::vector<Reaching>& least) {
         Bounds bounds;
         for (const Reaching& some : least) {
             bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
-            uppers_.insert(uppers_.end(), bounds.upper, bounds.upper + some.count);
+            std::copy(bounds.upper, bounds.upper + some.count, uppers_.room_for(some.count));
+            uppers_.add(some.count);
         }
         part_uppers();
-        uppers_.clear();
+        uppers_.keep(0);
     }
 
     // Rows that may belong, the first of all called `number`. Which of them do cannot be foreseen, so nothing branches.
@@ -66,8 +68,9 @@ class QueryScreen {
         if (full_) return;
         Bounds bounds;
         bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
-        Candidate within[most_reaching];
-        float least[most_reaching];
+        if (candidates_.size() == 0) candidates_.room_for(enough_ + most_reaching);
+        Candidate* const within = candidates_.room_for(some.count);
+        float* const least = uppers_.room_for(some.count);
         std::size_t found = 0, close = 0;
         for (std::size_t i = 0; i < some.count; ++i) {
             within[found] = {number + some.rows[i], bounds.lower[i], bounds.upper[i]};
@@ -75,9 +78,8 @@ class QueryScreen {
             least[close] = bounds.upper[i];
             close += double(bounds.upper[i]) <= kth_;
         }
-        if (candidates_.empty()) candidates_.reserve(enough_);
-        candidates_.insert(candidates_.end(), within, within + found);
-        uppers_.insert(uppers_.end(), least, least + close);
+        candidates_.add(found);
+        uppers_.add(close);
         if (uppers_.size() >= many_) part_uppers();
         if (candidates_.size() + most_reaching / 4 >= enough_) make_room();
     }
@@ -88,18 +90,20 @@ class QueryScreen {
         order_uppers();
         drop();
         const Candidate last = kth_candidate();
-        std::size_t rest = 0;
-        for (const Candidate& one : candidates_) {
-            if (nearer(last, one)) {
-                candidates_[rest++] = one;
-            } else {
-                likely.push_back(one.row);
-            }
+        std::size_t rest = 0, count = likely.size();
+        likely.resize(count + candidates_.size());
+        for (const Candidate one : candidates_) {
+            const bool other = nearer(last, one);
+            candidates_.begin()[rest] = one;
+            likely[count] = one.row;
+            rest += other;
+            count += !other;
         }
-        candidates_.resize(rest);
+        candidates_.keep(rest);
+        likely.resize(count);
     }
 
-    const std::vector<Candidate>& candidates() const { return candidates_; }
+    const Growing<Candidate>& candidates() const { return candidates_; }
 
   private:
     static bool nearer(const Candidate& one, const Candidate& other) {
@@ -114,7 +118,7 @@ class QueryScreen {
         const auto within = [&kth](const Candidate& one) { return one.upper <= kth.upper; };
         // Not so where some tie with the k-th, or a limit from elsewhere has dropped some of the k.
         if (std::size_t(std::count_if(candidates_.begin(), candidates_.end(), within)) == options_.k) return kth;
-        std::vector<Candidate> all = candidates_;
+        std::vector<Candidate> all(candidates_.begin(), candidates_.end());
         const auto last = all.begin() + std::ptrdiff_t(options_.k - 1);
         std::nth_element(all.begin(), last, all.end(), nearer);
         return *last;
@@ -131,13 +135,13 @@ class QueryScreen {
     void order_uppers() {
         if (uppers_.size() < options_.k) return;
         keep_least(0);
-        const auto last = uppers_.begin() + std::ptrdiff_t(options_.k - 1);
+        float* const last = uppers_.begin() + (options_.k - 1);
         if (uppers_.size() > options_.k) std::nth_element(uppers_.begin(), last, uppers_.end());
         lower_kth(*std::max_element(uppers_.begin(), last + 1));
     }
 
     void keep_least(std::size_t more) {
-        lower_kth(value_finder(options_.processor)(uppers_.data(), uppers_.size(), options_.k, more));
+        lower_kth(value_finder(options_.processor)(uppers_.begin(), uppers_.size(), options_.k, more));
         keep_within(uppers_, [this](float upper) { return double(upper) <= kth_; });
     }
 
@@ -147,14 +151,13 @@ class QueryScreen {
     }
 
     template <class T, class Wanted>
-    static void keep_within(std::vector<T>& all, Wanted wanted) {
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const T one = all[i];
-            all[count] = one;
-            count += wanted(one);
+    static void keep_within(Growing<T>& all, Wanted wanted) {
+        T* to = all.begin();
+        for (const T one : all) {
+            *to = one;
+            to += wanted(one);
         }
-        all.resize(count);
+        all.keep(static_cast<std::size_t>(to - all.begin()));
     }
 
     void drop() {
@@ -171,7 +174,7 @@ class QueryScreen {
             room_ *= 2;
         }
         full_ = candidates_.size() > room_ / 2;
-        if (full_) candidates_ = {};
+        if (full_) candidates_.forget();
         enough_ = std::min(room_, std::max(enough_, 2 * candidates_.size()));
     }
 
@@ -179,8 +182,8 @@ class QueryScreen {
     const ScreenOptions& options_;
     std::size_t* spare_;
     std::size_t room_ = options_.room;
-    std::vector<Candidate> candidates_;
-    std::vector<float> uppers_;
+    Growing<Candidate> candidates_;
+    Growing<float> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();
     double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
     std::size_t many_ = options_.k + std::max<std::size_t>(8, options_.k / 2);
