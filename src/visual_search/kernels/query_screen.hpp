@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bounds.hpp"
+#include "compact.hpp"
 #include "growing.hpp"
 #include "halving.hpp"
 #include "tiles.hpp"
@@ -63,23 +64,29 @@ class QueryScreen {
         uppers_.keep(0);
     }
 
-    // Rows that may belong, the first of all called `number`. Which of them do cannot be foreseen, so nothing branches.
+    // What rows that come soon will be put beside or behind: it has not been looked at since other queries were.
+    void expect() const {
+        constexpr std::size_t line = 64, some = 12 * line;
+        const char* const behind = reinterpret_cast<const char*>(candidates_.end());
+        for (std::size_t at = 0; at < some; at += line) __builtin_prefetch(behind + at, 1);
+        const char* const beside = reinterpret_cast<const char*>(uppers_.begin());
+        for (std::size_t at = 0; at < uppers_.size() * sizeof(float); at += line) __builtin_prefetch(beside + at, 1);
+    }
+
+    // Rows that may belong, the first of all called `number`.
     void see(const PackedRows& rows, const Reaching& some, std::int64_t number) {
         if (full_) return;
         Bounds bounds;
         bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
         if (candidates_.size() == 0) candidates_.room_for(enough_ + most_reaching);
-        Candidate* const within = candidates_.room_for(some.count);
-        float* const least = uppers_.room_for(some.count);
-        std::size_t found = 0, close = 0;
+        Candidate* const more = candidates_.room_for(some.count);
         for (std::size_t i = 0; i < some.count; ++i) {
-            within[found] = {number + some.rows[i], bounds.lower[i], bounds.upper[i]};
-            found += double(bounds.lower[i]) <= limit_;
-            least[close] = bounds.upper[i];
-            close += double(bounds.upper[i]) <= kth_;
+            more[i] = {number + some.rows[i], bounds.lower[i], bounds.upper[i]};
         }
-        candidates_.add(found);
-        uppers_.add(close);
+        candidates_.add(some.count);
+        float* const close = uppers_.room_for(some.count);
+        std::copy(bounds.upper, bounds.upper + some.count, close);
+        uppers_.add(compacter(options_.processor)(close, some.count, static_cast<float>(kth_)));
         if (uppers_.size() >= many_) part_uppers();
         if (candidates_.size() + most_reaching / 4 >= enough_) make_room();
     }
@@ -142,7 +149,7 @@ class QueryScreen {
 
     void keep_least(std::size_t more) {
         lower_kth(value_finder(options_.processor)(uppers_.begin(), uppers_.size(), options_.k, more));
-        keep_within(uppers_, [this](float upper) { return double(upper) <= kth_; });
+        uppers_.keep(compacter(options_.processor)(uppers_.begin(), uppers_.size(), static_cast<float>(kth_)));
     }
 
     void lower_kth(double kth) {
@@ -150,18 +157,14 @@ class QueryScreen {
         limit_ = std::min(limit_, kth_ + slack_);
     }
 
-    template <class T, class Wanted>
-    static void keep_within(Growing<T>& all, Wanted wanted) {
-        T* to = all.begin();
-        for (const T one : all) {
-            *to = one;
-            to += wanted(one);
-        }
-        all.keep(static_cast<std::size_t>(to - all.begin()));
-    }
-
+    // Which candidates stay cannot be foreseen, so nothing branches.
     void drop() {
-        keep_within(candidates_, [this](const Candidate& one) { return double(one.lower) <= limit_; });
+        Candidate* to = candidates_.begin();
+        for (const Candidate one : candidates_) {
+            *to = one;
+            to += double(one.lower) <= limit_;
+        }
+        candidates_.keep(static_cast<std::size_t>(to - candidates_.begin()));
     }
 
     // Often enough that memory stays small. More than half of the room still taken, and no other to be had: another way is

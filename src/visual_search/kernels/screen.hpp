@@ -50,6 +50,10 @@ class QueryTile {
         }
     }
 
+    void expect() const {
+        for (std::size_t i = 0; i < count_; ++i) screens_[i].expect();
+    }
+
     void see_kept() {
         for (std::size_t i = 0; i < tile_queries; ++i) see(i);
     }
@@ -87,13 +91,13 @@ inline std::size_t opening_panels(const PackedRows& rows, const std::vector<Quer
 }
 
 // A limit for each query of a tile from rows whose products are known.
-inline void limit_by_first(const PackedRows& rows, QueryTile& queries, std::vector<Reached>& known,
-                           const ScreenOptions& options) {
+inline void limit_by_first(const PackedRows& rows, const std::vector<float>& units, QueryTile& queries,
+                           std::vector<Reached>& known, const ScreenOptions& options) {
     std::vector<float> values;
     float most[tile_queries];
     std::vector<Reaching> least[tile_queries];
     for (std::size_t i = 0; i < tile_queries; ++i) {
-        most[i] = least_finder(options.processor)({rows, queries.tile(), known}, i, options.k, values);
+        most[i] = least_finder(options.processor)({rows, units, queries.tile(), known}, i, options.k, values);
     }
     const Tile tile = least_tile(queries.tile(), most);
     for (std::size_t panel = 0; panel < known.size(); ++panel) {
@@ -111,12 +115,14 @@ inline void open_screens(const PackedRows& rows, std::int64_t first, std::vector
                          const ScreenOptions& options, std::size_t panels) {
     const TileKernels kernels = tile_kernels(options.processor);
     std::vector<Reached> known(panels);
+    std::vector<float> units(panels * panel_rows);
+    for (std::size_t row = 0; row < units.size(); ++row) units[row] = 1 / rows.inverse[row];
     for (std::size_t q = 0; q < screens.size(); q += tile_queries) {
         QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first, options.processor);
         Tile all = queries.tile();
         std::fill(all.beta, all.beta + tile_queries, -std::numeric_limits<float>::infinity());
         for (std::size_t panel = 0; panel < panels; ++panel) kernels.products(rows, panel, all, known[panel]);
-        limit_by_first(rows, queries, known, options);
+        limit_by_first(rows, units, queries, known, options);
         for (std::size_t panel = 0; panel < panels; ++panel) {
             if (kernels.marks(rows, panel, queries.tile(), known[panel])) queries.keep(panel, known[panel]);
         }
@@ -149,6 +155,7 @@ inline void screen_rows(const PackedRows& rows, std::int64_t first, std::vector<
         const std::size_t end = std::min(begin + portion, panels);
         for (std::size_t q = 0; q < screens.size(); q += tile_queries) {
             QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first, options.processor);
+            queries.expect();
             for (std::size_t panel = begin; panel < end; ++panel) {
                 if (kernels.products(rows, panel, queries.tile(), reached)) queries.keep(panel, reached);
             }
