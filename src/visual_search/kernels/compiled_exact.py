@@ -36,6 +36,8 @@ _METRICS: tuple[VectorMetric, ...] = ("l2", "inner_product", "cosine")
 # Less than this for each thread is not worth another one.
 _LEAST_PAIRS = 1 << 10
 _LEAST_ROWS = 1 << 12
+# Rows of some pairs, for each thread, that tell how to divide them.
+_CUTS = 512
 # Queries whose products are made together, and parts of the queries for each thread: with more than one, none waits long.
 _TILE_QUERIES = 8
 _PARTS = 4
@@ -89,9 +91,12 @@ def pair_distances(
     distances = np.empty(len(rows))
     count = max(min(threads or thread_count(), len(rows) // _LEAST_PAIRS), 1)
     rows, query_of = (np.ascontiguousarray(places, dtype=np.int64) for places in (rows, query_of))
+    # Each thread takes some rows, so that a row comes from memory once for all of its queries.
+    sample = np.sort(rows[:: max(len(rows) // (_CUTS * count), 1)])
+    ends = [0, *(int(sample[len(sample) * part // count]) for part in range(1, count)), len(gallery)]
 
     def some(part: int) -> None:
-        span = len(rows) * part // count, len(rows) * (part + 1) // count
+        span = ends[part : part + 2]
         _compiled.pair_distances(gallery, queries, rows, query_of, _METRICS.index(metric), *span, distances)
 
     in_threads(some, count)

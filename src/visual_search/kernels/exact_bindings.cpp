@@ -25,20 +25,20 @@ namespace {
 template <class T>
 void some_pair_distances(InMatrix<T> gallery, InMatrix<T> queries, In<std::int64_t> rows, In<std::int64_t> query_of,
                          int metric, std::size_t first, std::size_t last, Into<double> distances) {
-    const auto within = [first, last](In<std::int64_t> places, std::size_t size) {
-        return std::all_of(places.data() + first, places.data() + last, [size](std::int64_t place) {
+    const auto within = [](In<std::int64_t> places, std::size_t size) {
+        return std::all_of(places.data(), places.data() + places.size(), [size](std::int64_t place) {
             return place >= 0 && place < static_cast<std::int64_t>(size);
         });
     };
     const bool sound = gallery.shape(1) == queries.shape(1) && gallery.shape(1) > 0 && first <= last &&
-                       last <= rows.size() && rows.size() == query_of.size() && rows.size() == distances.size() && rows.size() < (std::size_t(1) << 32) &&
-                       metric >= 0 && metric <= 2 && within(rows, gallery.shape(0)) &&
+                       last <= gallery.shape(0) && rows.size() == query_of.size() && rows.size() == distances.size() &&
+                       rows.size() < (std::size_t(1) << 32) && metric >= 0 && metric <= 2 && within(rows, gallery.shape(0)) &&
                        within(query_of, queries.shape(0));
     if (!sound) throw std::invalid_argument("gallery, queries and pairs do not fit");
     const nb::gil_scoped_release unlocked;
     const Pairs<T> pairs{gallery.data(), queries.data(), gallery.shape(1), rows.data(), query_of.data(),
                          distances.data()};
-    pair_distances(pairs, static_cast<Metric>(metric), gallery.shape(0), first, last);
+    pair_distances(pairs, static_cast<Metric>(metric), rows.size(), first, last);
 }
 
 using Codes = Into<std::int8_t>;

@@ -212,15 +212,21 @@ VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metri
     }
 }
 
-// The pairs first .. last, those of near rows together: a row that many queries ask for comes from memory once.
+// Those of `count` pairs whose rows are first .. last, near rows together: a row that many queries ask for comes from
+// memory once.
 template <class T>
-std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t rows, std::size_t first, std::size_t last) {
-    const std::size_t parts = std::min<std::size_t>(rows, last - first + (1 << 10));
-    const auto part_of = [&](std::size_t i) { return std::size_t(pairs.rows[i]) * parts / rows; };
-    std::vector<std::uint32_t> begins(parts + 1, 0), order(last - first);
-    for (std::size_t i = first; i < last; ++i) ++begins[part_of(i) + 1];
+std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t count, std::size_t first, std::size_t last) {
+    const std::size_t span = last - first, parts = std::min<std::size_t>(span, count + (1 << 10));
+    const auto place = [&](std::size_t i) { return std::size_t(pairs.rows[i]) - first; };  // huge before the first
+    std::vector<std::uint32_t> begins(parts + 1, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (place(i) < span) ++begins[place(i) * parts / span + 1];
+    }
     for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
-    for (std::size_t i = first; i < last; ++i) order[begins[part_of(i)]++] = static_cast<std::uint32_t>(i);
+    std::vector<std::uint32_t> order(begins[parts]);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (place(i) < span) order[begins[place(i) * parts / span]++] = static_cast<std::uint32_t>(i);
+    }
     return order;
 }
 
@@ -242,10 +248,10 @@ VISUAL_SEARCH_AVX512 void pair_distances_by_avx512(const Pairs<T>& pairs, Metric
 }
 #endif
 
-// `rows` is how many the gallery has.
+// Of `count` pairs those whose rows are first .. last.
 template <class T>
-void pair_distances(const Pairs<T>& pairs, Metric metric, std::size_t rows, std::size_t first, std::size_t last) {
-    const std::vector<std::uint32_t> order = by_rows(pairs, rows, first, last);
+void pair_distances(const Pairs<T>& pairs, Metric metric, std::size_t count, std::size_t first, std::size_t last) {
+    const std::vector<std::uint32_t> order = by_rows(pairs, count, first, last);
 #ifdef VISUAL_SEARCH_X86_DISPATCH
     if (processor() == Processor::avx512vnni) return pair_distances_by_avx512(pairs, metric, order);
     if (processor() == Processor::avx2) return pair_distances_by_avx2(pairs, metric, order);
