@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_pairs
-from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
+from visual_search.kernels.int8_codes import (
+    PANEL_ROWS,
+    Candidates,
+    CodedQueries,
+    PackedRows,
+    coded_queries,
+    growth,
+    room_for,
+)
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.threads import in_threads, thread_count
 
@@ -18,6 +26,7 @@ __all__ = [
     "PROCESSORS",
     "RowScreen",
     "best_processor",
+    "code_queries",
     "fast_screen",
     "largest_code",
     "merge_nearest",
@@ -36,6 +45,7 @@ _METRICS: tuple[VectorMetric, ...] = ("l2", "inner_product", "cosine")
 # Less than this for each thread is not worth another one.
 _LEAST_PAIRS = 1 << 10
 _LEAST_ROWS = 1 << 12
+_LEAST_NUMBERS = 1 << 16
 # Rows of some pairs, for each thread, that tell how to divide them.
 _CUTS = 512
 # Queries whose products are made together, and parts of the queries for each thread: with more than one, none waits long.
@@ -151,6 +161,21 @@ def pack_rows(
 
     in_threads(some, count)
     return packed
+
+
+def code_queries(queries: FloatArray, most: int = 127, *, threads: int | None = None) -> CodedQueries:
+    """Codes of float64 queries; see `visual_search.kernels.plain_int8.code_queries`."""
+    n, d = queries.shape
+    codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
+    scale, sums = np.empty(n), np.empty((n, 3))
+    queries = np.ascontiguousarray(queries)
+    count = max(min(threads or thread_count(), queries.size // _LEAST_NUMBERS), 1)
+
+    def some(part: int) -> None:
+        _compiled.code_queries(queries, most, n * part // count, n * (part + 1) // count, codes, scale, sums)
+
+    in_threads(some, count)
+    return coded_queries(d, most, codes, scale, sums)
 
 
 class RowScreen:

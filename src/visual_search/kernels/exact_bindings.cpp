@@ -13,6 +13,7 @@
 #include "pack.hpp"
 #include "pairs.hpp"
 #include "peak.hpp"
+#include "query_codes.hpp"
 #include "screen.hpp"
 
 namespace nb = nanobind;
@@ -65,6 +66,16 @@ void some_packed(InMatrix<float> rows, In<float> centre, double growth, std::siz
     }
     const nb::gil_scoped_release unlocked;
     pack_rows({rows.data(), centre.data(), d}, to, growth, {first, last}, static_cast<Processor>(processor_number));
+}
+
+void some_coded(InMatrix<double> queries, int most, std::size_t first, std::size_t last, IntoMatrix<std::uint8_t> codes,
+                Into<double> scale, IntoMatrix<double> sums) {
+    const std::size_t n = queries.shape(0), d = queries.shape(1);
+    const bool sound = first <= last && last <= n && codes.shape(0) == n && codes.shape(1) >= d && scale.size() == n &&
+                       sums.shape(0) == n && sums.shape(1) == 3 && most > 0 && most < 128;
+    if (!sound) throw std::invalid_argument("queries and their codes do not fit");
+    const nb::gil_scoped_release unlocked;
+    code_queries(queries.data(), d, most, first, last, {codes.data(), codes.shape(1), scale.data(), sums.data()});
 }
 
 // The queries first .. last and their candidates among the rows that have been seen.
@@ -190,6 +201,8 @@ void bind_exact(nb::module_& module) {
     module.def("pack_rows", &some_packed, "rows"_a.noconvert(), "centre"_a.noconvert(), "growth"_a, "first"_a, "last"_a,
                "processor"_a, "codes"_a.noconvert(), "half_square"_a.noconvert(), "inverse"_a.noconvert(), "error"_a.noconvert(),
                "length"_a.noconvert(), "bias"_a.noconvert());
+    module.def("code_queries", &some_coded, "queries"_a.noconvert(), "most"_a, "first"_a, "last"_a, "codes"_a.noconvert(),
+               "scale"_a.noconvert(), "sums"_a.noconvert());
     nb::class_<RowScreen>(module, "RowScreen")
         .def("__init__", &make_row_screen, "codes"_a.noconvert(), "half"_a, "facts"_a.noconvert(), "k"_a, "euclidean"_a,
              "growth"_a, "room"_a, "processor"_a, "first"_a, "last"_a)

@@ -7,9 +7,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
+from visual_search.kernels.int8_codes import (
+    PANEL_ROWS,
+    Candidates,
+    CodedQueries,
+    PackedRows,
+    coded_queries,
+    growth,
+    room_for,
+)
 
-__all__ = ["RowScreen", "pack_rows"]
+__all__ = ["RowScreen", "code_queries", "pack_rows"]
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -76,6 +84,34 @@ def _lane_sums(terms: Float32Array) -> Float32Array:
         lanes[:, :half] += lanes[:, half : 2 * half]
         half //= 2
     return lanes[:, 0]
+
+
+def code_queries(queries: FloatArray, most: int = 127, *, threads: int | None = None) -> CodedQueries:
+    """Codes of float64 queries.
+
+    Parameters
+    ----------
+    queries : float64 array of shape (n, d)
+    most : {127, 63}
+        As for `CodedQueries`; what the kernels' ``largest_code`` says.
+    threads : int, optional
+        Without the compiled kernels it is one anyway.
+
+    >>> coded = code_queries(np.array([[127.0, -63.4]]))
+    >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio[0] < 0.4 / 141)
+    ([255, 65, 128, 128], [1.0], True)
+    """
+    del threads
+    n, d = queries.shape
+    codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
+    largest = np.abs(queries).max(axis=1)
+    inverse = np.minimum(most / np.where(largest > 0, largest, most), 1e30)
+    scale = 1 / inverse
+    whole = np.rint(queries * inverse[:, None])
+    codes[:, :d] = whole + (most + 1)
+    rest = queries - whole * scale[:, None]
+    sums = np.stack([np.einsum("ij,ij->i", part, part) for part in (queries, whole, rest)], axis=1)
+    return coded_queries(d, most, codes, scale, sums)
 
 
 class RowScreen:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.kernels.int8_codes import code_queries
 from visual_search.kernels.joined import (
     DictHits,
     IdHits,
@@ -110,7 +109,7 @@ def _packed(kernels: ModuleType) -> tuple[Any, Any]:
 
 def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     packed = kernels.pack_rows(_LINE, np.zeros(2, dtype=np.float32))
-    queries = code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]), most=63)  # which every processor can take
+    queries = kernels.code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]), most=63)  # which every processor can take
     screen = kernels.RowScreen(queries, 2, euclidean=True)
     screen.see(packed, np.full(2, 1.5), np.zeros(2))
     likely, others = screen.likely(), screen.others(np.full(2, 1.5))
