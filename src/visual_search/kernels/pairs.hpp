@@ -195,27 +195,31 @@ struct Pairs {
     double* distances;
 };
 
+// A pair and its place among all.
+struct Placed {
+    std::uint32_t place, query;
+    std::size_t row;
+};
+
 template <std::size_t Bytes, class T>
-VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric,
-                                             const std::vector<std::uint32_t>& order) {
+VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric, const std::vector<Placed>& order) {
     constexpr std::size_t ahead = 8, line = 64;
     std::vector<double> terms(pairs.d);
     WideRow<Bytes, T> wide(pairs.d);
     for (std::size_t at = 0; at < order.size(); ++at) {
-        if (at + ahead < order.size()) {
-            const T* const soon = pairs.gallery + std::size_t(pairs.rows[order[at + ahead]]) * pairs.d;
-            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) __builtin_prefetch(soon + i);
+        const Placed one = order[at], soon = order[std::min(at + ahead, order.size() - 1)];
+        for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) {
+            __builtin_prefetch(pairs.gallery + soon.row * pairs.d + i);
         }
-        const std::uint32_t i = order[at];
-        pairs.distances[i] = distance_in<Bytes>(metric, wide.of(pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d),
-                                         pairs.queries + std::size_t(pairs.query_of[i]) * pairs.d, pairs.d, terms.data());
+        pairs.distances[one.place] = distance_in<Bytes>(metric, wide.of(pairs.gallery + one.row * pairs.d),
+                                                        pairs.queries + one.query * pairs.d, pairs.d, terms.data());
     }
 }
 
 // Those of `count` pairs whose rows are first .. last, near rows together: a row that many queries ask for comes from
 // memory once.
 template <class T>
-std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t count, std::size_t first, std::size_t last) {
+std::vector<Placed> by_rows(const Pairs<T>& pairs, std::size_t count, std::size_t first, std::size_t last) {
     const std::size_t span = last - first, parts = std::min<std::size_t>(span, count + (1 << 10));
     const auto place = [&](std::size_t i) { return std::size_t(pairs.rows[i]) - first; };  // huge before the first
     std::vector<std::uint32_t> begins(parts + 1, 0);
@@ -223,27 +227,30 @@ std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t count, std
         if (place(i) < span) ++begins[place(i) * parts / span + 1];
     }
     for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
-    std::vector<std::uint32_t> order(begins[parts]);
+    std::vector<Placed> order(begins[parts]);
     for (std::size_t i = 0; i < count; ++i) {
-        if (place(i) < span) order[begins[place(i) * parts / span]++] = static_cast<std::uint32_t>(i);
+        if (place(i) >= span) continue;
+        order[begins[place(i) * parts / span]++] = {static_cast<std::uint32_t>(i),
+                                                    static_cast<std::uint32_t>(pairs.query_of[i]),
+                                                    static_cast<std::size_t>(pairs.rows[i])};
     }
     return order;
 }
 
 template <class T>
-void pair_distances_anywhere(const Pairs<T>& pairs, Metric metric, const std::vector<std::uint32_t>& order) {
+void pair_distances_anywhere(const Pairs<T>& pairs, Metric metric, const std::vector<Placed>& order) {
     distances_of_pairs<any_register>(pairs, metric, order);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 template <class T>
 __attribute__((target("avx2"))) void pair_distances_by_avx2(const Pairs<T>& pairs, Metric metric,
-                                                            const std::vector<std::uint32_t>& order) {
+                                                            const std::vector<Placed>& order) {
     distances_of_pairs<avx2_register>(pairs, metric, order);
 }
 template <class T>
 VISUAL_SEARCH_AVX512 void pair_distances_by_avx512(const Pairs<T>& pairs, Metric metric,
-                                                   const std::vector<std::uint32_t>& order) {
+                                                   const std::vector<Placed>& order) {
     distances_of_pairs<avx512_register>(pairs, metric, order);
 }
 #endif
@@ -251,7 +258,7 @@ VISUAL_SEARCH_AVX512 void pair_distances_by_avx512(const Pairs<T>& pairs, Metric
 // Of `count` pairs those whose rows are first .. last.
 template <class T>
 void pair_distances(const Pairs<T>& pairs, Metric metric, std::size_t count, std::size_t first, std::size_t last) {
-    const std::vector<std::uint32_t> order = by_rows(pairs, count, first, last);
+    const std::vector<Placed> order = by_rows(pairs, count, first, last);
 #ifdef VISUAL_SEARCH_X86_DISPATCH
     if (processor() == Processor::avx512vnni) return pair_distances_by_avx512(pairs, metric, order);
     if (processor() == Processor::avx2) return pair_distances_by_avx2(pairs, metric, order);
