@@ -29,13 +29,9 @@ struct ScreenOptions {
     Processor processor;
 };
 
-// Float32 numbers that are surely not above and not below.
-struct Bounds {
-    float lower[most_reaching], upper[most_reaching];
-};
-
+// Float32 numbers that are surely not above and not below the value of each row.
 VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& query, const ScreenOptions& options,
-                                      const Reaching& some, Bounds& bounds) {
+                                      const Reaching& some, float* __restrict lowers, float* __restrict uppers) {
     const std::size_t count = some.count;
     constexpr double rounding = 0x1p-23, least = 0x1p-149;
     float half[most_reaching], b[most_reaching], error[most_reaching], length[most_reaching];
@@ -55,29 +51,29 @@ VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& qu
         const double unit = parts / double(b[i]);
         const double lower = least_square + (square - product - reach) * unit;
         const double upper = most_square + (square * above - product + reach) * unit;
-        bounds.lower[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
-        bounds.upper[i] = static_cast<float>(upper + (rounding * std::fabs(upper) + least));
+        lowers[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
+        uppers[i] = static_cast<float>(upper + (rounding * std::fabs(upper) + least));
     }
 }
 
-using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching&, Bounds&);
+using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching&, float*, float*);
 
 inline void make_bounds_anywhere(const PackedRows& rows, const Question& query, const ScreenOptions& options,
-                                 const Reaching& some, Bounds& bounds) {
-    make_bounds(rows, query, options, some, bounds);
+                                 const Reaching& some, float* lowers, float* uppers) {
+    make_bounds(rows, query, options, some, lowers, uppers);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline void make_bounds_by_avx2(const PackedRows& rows, const Question& query,
                                                                 const ScreenOptions& options, const Reaching& some,
-                                                                Bounds& bounds) {
-    make_bounds(rows, query, options, some, bounds);
+                                                                float* lowers, float* uppers) {
+    make_bounds(rows, query, options, some, lowers, uppers);
 }
 
 VISUAL_SEARCH_AVX512 inline void make_bounds_by_avx512(const PackedRows& rows, const Question& query,
                                                        const ScreenOptions& options, const Reaching& some,
-                                                       Bounds& bounds) {
-    make_bounds(rows, query, options, some, bounds);
+                                                       float* lowers, float* uppers) {
+    make_bounds(rows, query, options, some, lowers, uppers);
 }
 #endif
 

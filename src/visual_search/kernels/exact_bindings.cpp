@@ -136,12 +136,13 @@ class RowScreen {
             const nb::gil_scoped_release unlocked;
             for (std::size_t q = 0; q < screens_.size(); ++q) {
                 const std::size_t before = found.size();
-                const Growing<Candidate>& mine = screens_[q].candidates();
+                const Candidates& mine = screens_[q].candidates();
+                const float limit = not_above(limits(q));
                 found.resize(before + mine.size());
                 std::size_t count = before;
-                for (const Candidate& one : mine) {
-                    found[count] = one.row;
-                    count += double(one.lower) <= limits(q);
+                for (std::size_t i = 0; i < mine.size(); ++i) {
+                    found[count] = mine.rows()[i];
+                    count += mine.lower()[i] <= limit;
                 }
                 found.resize(count);
                 counts.push_back(static_cast<std::int64_t>(count - before));

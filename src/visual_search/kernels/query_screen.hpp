@@ -10,17 +10,13 @@
 #include <vector>
 
 #include "bounds.hpp"
+#include "candidates.hpp"
 #include "compact.hpp"
 #include "growing.hpp"
 #include "halving.hpp"
 #include "tiles.hpp"
 
 namespace kernels {
-
-struct Candidate {
-    std::int64_t row;
-    float lower, upper;
-};
 
 class QueryScreen {
   public:
@@ -54,10 +50,9 @@ class QueryScreen {
 
     // A limit from rows that are seen, with all others, only later.
     void open(const PackedRows& rows, const std::vector<Reaching>& least) {
-        Bounds bounds;
+        float lower[most_reaching];
         for (const Reaching& some : least) {
-            bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
-            std::copy(bounds.upper, bounds.upper + some.count, uppers_.room_for(some.count));
+            bounds_maker(options_.processor)(rows, question_, options_, some, lower, uppers_.room_for(some.count));
             uppers_.add(some.count);
         }
         part_uppers();
@@ -66,9 +61,8 @@ class QueryScreen {
 
     // What rows that come soon will be put beside or behind: it has not been looked at since other queries were.
     void expect() const {
-        constexpr std::size_t line = 64, some = 12 * line;
-        const char* const behind = reinterpret_cast<const char*>(candidates_.end());
-        for (std::size_t at = 0; at < some; at += line) __builtin_prefetch(behind + at, 1);
+        constexpr std::size_t line = 64;
+        candidates_.expect();
         const char* const beside = reinterpret_cast<const char*>(uppers_.begin());
         for (std::size_t at = 0; at < uppers_.size() * sizeof(float); at += line) __builtin_prefetch(beside + at, 1);
     }
@@ -76,17 +70,14 @@ class QueryScreen {
     // Rows that may belong, the first of all called `number`.
     void see(const PackedRows& rows, const Reaching& some, std::int64_t number) {
         if (full_) return;
-        Bounds bounds;
-        bounds_maker(options_.processor)(rows, question_, options_, some, bounds);
         if (candidates_.size() == 0) candidates_.room_for(enough_ + most_reaching);
-        Candidate* const more = candidates_.room_for(some.count);
-        for (std::size_t i = 0; i < some.count; ++i) {
-            more[i] = {number + some.rows[i], bounds.lower[i], bounds.upper[i]};
-        }
+        const BoundedRows more = candidates_.room_for(some.count);
+        bounds_maker(options_.processor)(rows, question_, options_, some, more.lower, more.upper);
+        for (std::size_t i = 0; i < some.count; ++i) more.rows[i] = number + some.rows[i];
         candidates_.add(some.count);
         float* const close = uppers_.room_for(some.count);
-        std::copy(bounds.upper, bounds.upper + some.count, close);
-        uppers_.add(compacter(options_.processor)(close, some.count, static_cast<float>(kth_)));
+        std::copy(more.upper, more.upper + some.count, close);
+        uppers_.add(compacters(options_.processor).numbers(close, some.count, static_cast<float>(kth_)));
         if (uppers_.size() >= many_) part_uppers();
         if (candidates_.size() + most_reaching / 4 >= enough_) make_room();
     }
@@ -96,38 +87,36 @@ class QueryScreen {
     void take_likely(std::vector<std::int64_t>& likely) {
         order_uppers();
         drop();
-        const Candidate last = kth_candidate();
-        std::size_t rest = 0, count = likely.size();
-        likely.resize(count + candidates_.size());
-        for (const Candidate one : candidates_) {
-            const bool other = nearer(last, one);
-            candidates_.begin()[rest] = one;
-            likely[count] = one.row;
-            rest += other;
-            count += !other;
-        }
-        candidates_.keep(rest);
-        likely.resize(count);
+        const Last last = last_likely();
+        candidates_.part(likely, [&last](std::int64_t row, float upper) {
+            return upper < last.upper || (upper == last.upper && row <= last.row);
+        });
     }
 
-    const Growing<Candidate>& candidates() const { return candidates_; }
+    const Candidates& candidates() const { return candidates_; }
 
   private:
-    static bool nearer(const Candidate& one, const Candidate& other) {
-        return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
-    }
+    struct Last {
+        float upper;
+        std::int64_t row;
+    };
 
     // The last of the likely ones.
-    Candidate kth_candidate() const {
+    Last last_likely() const {
         constexpr std::int64_t last_row = std::numeric_limits<std::int64_t>::max();
-        if (candidates_.size() <= options_.k) return {last_row, 0, std::numeric_limits<float>::infinity()};
-        const Candidate kth{last_row, 0, static_cast<float>(kth_)};
-        const auto within = [&kth](const Candidate& one) { return one.upper <= kth.upper; };
+        const std::size_t size = candidates_.size();
+        if (size <= options_.k) return {std::numeric_limits<float>::infinity(), last_row};
+        const float kth = static_cast<float>(kth_);
+        const auto within = [kth](float upper) { return upper <= kth; };
         // Not so where some tie with the k-th, or a limit from elsewhere has dropped some of the k.
-        if (std::size_t(std::count_if(candidates_.begin(), candidates_.end(), within)) == options_.k) return kth;
-        std::vector<Candidate> all(candidates_.begin(), candidates_.end());
+        const auto count = std::count_if(candidates_.upper(), candidates_.upper() + size, within);
+        if (std::size_t(count) == options_.k) return {kth, last_row};
+        std::vector<Last> all(size);
+        for (std::size_t i = 0; i < size; ++i) all[i] = {candidates_.upper()[i], candidates_.rows()[i]};
         const auto last = all.begin() + std::ptrdiff_t(options_.k - 1);
-        std::nth_element(all.begin(), last, all.end(), nearer);
+        std::nth_element(all.begin(), last, all.end(), [](const Last& one, const Last& other) {
+            return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
+        });
         return *last;
     }
 
@@ -149,7 +138,7 @@ class QueryScreen {
 
     void keep_least(std::size_t more) {
         lower_kth(value_finder(options_.processor)(uppers_.begin(), uppers_.size(), options_.k, more));
-        uppers_.keep(compacter(options_.processor)(uppers_.begin(), uppers_.size(), static_cast<float>(kth_)));
+        uppers_.keep(compacters(options_.processor).numbers(uppers_.begin(), uppers_.size(), static_cast<float>(kth_)));
     }
 
     void lower_kth(double kth) {
@@ -157,15 +146,7 @@ class QueryScreen {
         limit_ = std::min(limit_, kth_ + slack_);
     }
 
-    // Which candidates stay cannot be foreseen, so nothing branches.
-    void drop() {
-        Candidate* to = candidates_.begin();
-        for (const Candidate one : candidates_) {
-            *to = one;
-            to += double(one.lower) <= limit_;
-        }
-        candidates_.keep(static_cast<std::size_t>(to - candidates_.begin()));
-    }
+    void drop() { candidates_.drop(limit_, options_.processor); }
 
     // Often enough that memory stays small. More than half of the room still taken, and no other to be had: another way is
     // better for this query.
@@ -185,7 +166,7 @@ class QueryScreen {
     const ScreenOptions& options_;
     std::size_t* spare_;
     std::size_t room_ = options_.room;
-    Growing<Candidate> candidates_;
+    Candidates candidates_;
     Growing<float> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();
     double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
