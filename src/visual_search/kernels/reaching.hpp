@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "processors.hpp"
 #include "tiles.hpp"
@@ -38,25 +39,22 @@ inline void gather_anywhere(const Reached& reached, std::size_t panel, Reaching*
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 
 // Half a panel at a time, without a branch for each row.
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt"))) inline void gather_by_avx512(const Reached& reached,
-                                                                                             std::size_t panel,
-                                                                                             Reaching* to) {
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,popcnt,bmi"))) inline void gather_by_avx512(
+    const Reached& reached, std::size_t panel, Reaching* to) {
     const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i low_rows = _mm512_add_epi32(places, _mm512_set1_epi32(static_cast<int>(panel * panel_rows)));
-    const __m512i high_rows = _mm512_add_epi32(low_rows, _mm512_set1_epi32(lanes));
-    for (std::size_t q = 0; q < tile_queries; ++q) {
-        const std::uint32_t marked = reached.rows[q];
-        if (marked == 0) continue;
+    const __m512i rows[2] = {low_rows, _mm512_add_epi32(low_rows, _mm512_set1_epi32(lanes))};
+    std::uint16_t halves[2 * tile_queries];
+    std::memcpy(halves, reached.rows, sizeof halves);
+    const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(halves));
+    for (std::uint32_t left = _mm256_test_epi16_mask(all, all); left != 0; left &= left - 1) {
+        const auto half = static_cast<std::size_t>(__builtin_ctz(left)), q = half / 2;
+        const auto which = static_cast<__mmask16>(halves[half]);
         Reaching& mine = to[q];
-        const auto put = [&](__mmask16 which, __m512i rows, const std::int32_t* products) __attribute__((
-            always_inline, target("avx512f,avx512bw,avx512vl,avx512dq,popcnt"))) {
-            const __m512i some = _mm512_maskz_compress_epi32(which, _mm512_loadu_si512(products));
-            _mm512_storeu_si512(mine.rows + mine.count, _mm512_maskz_compress_epi32(which, rows));
-            _mm512_storeu_si512(mine.products + mine.count, some);
-            mine.count += static_cast<std::size_t>(__builtin_popcount(which));
-        };
-        put(static_cast<__mmask16>(marked), low_rows, reached.products[q]);
-        put(static_cast<__mmask16>(marked >> lanes), high_rows, reached.products[q] + lanes);
+        const __m512i products = _mm512_loadu_si512(reached.products[q] + half % 2 * lanes);
+        _mm512_storeu_si512(mine.rows + mine.count, _mm512_maskz_compress_epi32(which, rows[half % 2]));
+        _mm512_storeu_si512(mine.products + mine.count, _mm512_maskz_compress_epi32(which, products));
+        mine.count += static_cast<std::size_t>(__builtin_popcount(which));
     }
 }
 
