@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from visual_search.ground_truth.certificate import DOUBLE, SINGLE, exact_limit
 from visual_search.ground_truth.gallery_blocks import Block
-from visual_search.ground_truth.nearest_so_far import NearestSoFar
-from visual_search.ground_truth.plain_screen import PlainScreen, evaluate
+from visual_search.ground_truth.nearest_so_far import NearestSoFar, Pairs
+from visual_search.ground_truth.plain_screen import PlainScreen
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import check_block
 from visual_search.kernels.dispatch import kernels, largest_code
@@ -131,8 +131,11 @@ class FastScreen:
         self, found: Candidates, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array
     ) -> None:
         numbers = np.repeat(chosen, found.counts)
-        pairs = evaluate(self._space, block, queries, nearest, numbers, found.rows, threads=self._threads)
-        nearest.add(pairs, threads=self._threads)
+        distances = kernels().pair_distances(
+            block.rows, queries, found.rows, numbers, metric=self._space.metric, threads=self._threads
+        )
+        nearest.evaluations[chosen] += found.counts
+        nearest.add(Pairs(numbers, found.rows + block.first, distances), threads=self._threads)
 
 
 class _Bounds:

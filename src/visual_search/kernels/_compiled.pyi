@@ -116,13 +116,13 @@ def pair_distances(
     distances: npt.NDArray[np.float64],
 ) -> None: ...
 def code_queries(
-    queries: FloatArray,
+    queries: npt.NDArray[np.float64],
     most: int,
     first: int,
     last: int,
     codes: npt.NDArray[np.uint8],
-    scale: FloatArray,
-    sums: FloatArray,
+    scale: npt.NDArray[np.float64],
+    sums: npt.NDArray[np.float64],
 ) -> None: ...
 def merge_nearest(
     distances: npt.NDArray[np.float64],

@@ -48,8 +48,9 @@ _LEAST_ROWS = 1 << 12
 _LEAST_NUMBERS = 1 << 16
 # Rows of some pairs, for each thread, that tell how to divide them.
 _CUTS = 512
-# Queries whose products are made together, and parts of the queries for each thread: with more than one, none waits long.
+# Queries whose products are made together.
 _TILE_QUERIES = 8
+# Parts of the queries for each thread: with more than one, none waits long for another.
 _PARTS = 4
 
 
@@ -106,8 +107,8 @@ def pair_distances(
     ends = [0, *(int(sample[len(sample) * part // count]) for part in range(1, count)), len(gallery)]
 
     def some(part: int) -> None:
-        span = ends[part : part + 2]
-        _compiled.pair_distances(gallery, queries, rows, query_of, _METRICS.index(metric), *span, distances)
+        first, last = ends[part : part + 2]
+        _compiled.pair_distances(gallery, queries, rows, query_of, _METRICS.index(metric), first, last, distances)
 
     in_threads(some, count)
     return distances
