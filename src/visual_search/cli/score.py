@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from visual_search.cli.options import add_json, add_measures, print_json, stderr
 from visual_search.counted import counted
+from visual_search.undefined import none_if_nan
 
 if TYPE_CHECKING:
     from visual_search.workflows.score import Scored
@@ -91,7 +92,7 @@ def _print_table(rows: list[dict[str, Any]], scored: Scored, *, per_query: bool)
 
     if per_query:
         means = {text: found.mean for text, found in scored.result.items()}
-        rows = [*rows, {"query": "mean", **{text: None if mean != mean else mean for text, mean in means.items()}}]  # noqa: PLR0124 - NaN
+        rows = [*rows, {"query": "mean", **{text: none_if_nan(mean) for text, mean in means.items()}}]
     names = list(dict.fromkeys(name for row in rows for name in row))
 
     def cell(row: dict[str, Any], name: str) -> str:

@@ -20,6 +20,7 @@ from visual_search.evaluation.statistics.paired import PairedDifference, paired_
 from visual_search.evaluation.text_table import decimals, p_text, text_table
 from visual_search.evaluation.ties import checked_tie_rule
 from visual_search.formats.results import StoredResult, read_result
+from visual_search.undefined import none_if_nan
 
 __all__ = ["Baseline", "BaselineComparison", "compare_baselines"]
 
@@ -55,7 +56,7 @@ class Baseline:
         """As a JSON object."""
         return {
             "model_name": self.model_name,
-            "means": {text: None if np.isnan(mean) else mean for text, mean in self.means.items()},
+            "means": {text: none_if_nan(mean) for text, mean in self.means.items()},
             "differences": {
                 text: found.as_json() | ({} if self.tested else {"p_value": None})
                 for text, found in self.differences.items()

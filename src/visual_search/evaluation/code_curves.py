@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from visual_search.errors import InputError, first_few
 from visual_search.evaluation.code_histograms import CodeHistograms
+from visual_search.undefined import none_if_nan
 
 __all__ = [
     "EmptyBall",
@@ -231,4 +232,4 @@ def _means(values: FloatArray) -> FloatArray:
 
 def json_values(values: FloatArray) -> list[float | None]:
     """As a JSON list; undefined is null."""
-    return [None if np.isnan(value) else value for value in values.tolist()]
+    return [none_if_nan(value) for value in values.tolist()]

@@ -22,6 +22,7 @@ from visual_search.evaluation.tie_bands import TieBand
 from visual_search.formats.binary_codes import BinaryCodes
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ground_truth.shared_labels import SharedLabels
+from visual_search.undefined import none_if_nan
 
 __all__ = ["CODE_MEASURES", "CodeStudy", "study_codes"]
 
@@ -65,7 +66,8 @@ class CodeStudy:
     def table(self) -> list[dict[str, Any]]:
         """One row a measure: expected, best, worst, chance; then the presets' measures."""
         rows = [
-            {"rules": "", **row, "chance": _number(self.chance[row["measure"]].mean)} for row in self.band.rows()
+            {"rules": "", **row, "chance": none_if_nan(self.chance[row["measure"]].mean)}
+            for row in self.band.rows()
         ]
         for name, band in self.conventions.items():
             rows += [{"rules": name, **row, "chance": None} for row in band.rows()]
@@ -158,7 +160,3 @@ def study_codes(
         report_codes(queries),
         report_codes(gallery),
     )
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value

@@ -13,6 +13,7 @@ from visual_search.counted import counted
 from visual_search.evaluation.absent_items import AbsentItems
 from visual_search.evaluation.audit import Audit
 from visual_search.evaluation.dataset import EvaluationDataset
+from visual_search.evaluation.fingerprints import picture_hashes
 from visual_search.evaluation.fold_scores import FoldScores, fold_scores
 from visual_search.evaluation.guide_measures import GuideMeasures
 from visual_search.evaluation.guide_record import guide_record, items_manifest, per_query_results, query_columns
@@ -24,6 +25,7 @@ from visual_search.evaluation.statistics.interval import Resampling
 from visual_search.evaluation.summary import summary_text
 from visual_search.formats.results import StoredResult, write_result
 from visual_search.ground_truth.relevance import Relevance
+from visual_search.ids import Id
 from visual_search.rankings.ranking import Ranking
 
 __all__ = ["EvaluationResult"]
@@ -147,6 +149,11 @@ class EvaluationResult:
     def record(self) -> dict[str, Any]:
         """The whole result as a JSON value, the guide's keys first and in order."""
         return guide_record(self)
+
+    @cached_property
+    def query_hashes(self) -> dict[Id, str]:
+        """Fingerprint of each query's picture file, read once; of queries without one none."""
+        return picture_hashes({query.query_id: self.dataset.image_of(query) for query in self.dataset.queries})
 
     def __getitem__(self, measure: str | Measure) -> MeasureResult:
         # The guide's own names, as attributes and the JSON's keys have them, mean its depth: the largest k.

@@ -7,7 +7,7 @@ compared; it tells whether a stored ranking is the one a result was computed fro
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "fingerprint_pictures",
     "fingerprint_ranking",
     "fingerprints_of",
+    "picture_hashes",
 ]
 
 Int64Array = npt.NDArray[np.int64]
@@ -65,13 +66,14 @@ def fingerprint_gallery(ids: Ids, hashes: Mapping[Id, str] | None) -> str:
     return fingerprint_bytes(f"{fingerprint_ids(ids)}\n{files}".encode())
 
 
-def fingerprint_pictures(places: Mapping[Id, Path | None]) -> str | None:
-    """Of queries' ids and the bytes of their picture files; None where there is no such file at all."""
-    files = {query: path for query, path in places.items() if path is not None and path.is_file()}
-    if not files:
-        return None
-    hashes = {query: fingerprint_file(path) for query, path in files.items()}
-    return fingerprint_gallery(Ids(list(places)), hashes)
+def picture_hashes(places: Mapping[Id, Path | None]) -> dict[Id, str]:
+    """Fingerprint of each query's picture file; queries without one are left out."""
+    return {query: fingerprint_file(path) for query, path in places.items() if path is not None and path.is_file()}
+
+
+def fingerprint_pictures(queries: Iterable[Id], hashes: Mapping[Id, str]) -> str | None:
+    """Of queries' ids and their :func:`picture_hashes`; None where there is no such file at all."""
+    return fingerprint_gallery(Ids(list(queries)), hashes) if hashes else None
 
 
 def fingerprint_ranking(ranking: Ranking) -> str:

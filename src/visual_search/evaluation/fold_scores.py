@@ -13,6 +13,7 @@ from visual_search.evaluation.folds import Fold
 from visual_search.evaluation.measures.measure import Measure, MeasureValues
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.undefined import none_if_nan
 
 __all__ = ["FoldScores", "fold_scores"]
 
@@ -69,19 +70,15 @@ class FoldScores:
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; undefined is null."""
-
-        def plain(value: float) -> float | None:
-            return None if np.isnan(value) else float(value)
-
         return {
             "folds": len(self.sizes),
             "sizes": list(self.sizes),
             "seed": self.seed,
             "measures": {
                 text: {
-                    "mean": plain(self.mean(text)),
-                    "spread": plain(self.spread(text)),
-                    "folds": [*map(plain, scores)],
+                    "mean": none_if_nan(self.mean(text)),
+                    "spread": none_if_nan(self.spread(text)),
+                    "folds": [*map(none_if_nan, scores)],
                 }
                 for text, scores in self.scores.items()
             },

@@ -14,8 +14,10 @@ from visual_search.evaluation.fingerprints import fingerprint_pictures, fingerpr
 from visual_search.evaluation.item_states import relevant_counts
 from visual_search.evaluation.provenance import machine, versions
 from visual_search.evaluation.result import Result
+from visual_search.formats.image_places import is_sha256
 from visual_search.formats.result_record import FORMAT, FORMAT_VERSION
 from visual_search.ids import Id
+from visual_search.undefined import none_if_nan
 
 if TYPE_CHECKING:
     from visual_search.evaluation.evaluation_result import EvaluationResult
@@ -26,7 +28,7 @@ __all__ = ["guide_record", "items_manifest", "per_query_results", "query_columns
 def guide_record(result: EvaluationResult) -> dict[str, Any]:
     """Give the whole result as a JSON value; undefined numbers are None."""
     numbers = {
-        key: {f"{key}_at_{k}": plain(value) for k, value in getattr(result, f"{key}_at_k").items()}
+        key: {f"{key}_at_{k}": none_if_nan(value) for k, value in getattr(result, f"{key}_at_k").items()}
         for key in ("recall", "precision", "ndcg", "hit_rate")
     }
     return {
@@ -34,8 +36,8 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         "k_values": result.k_values,
         **numbers["recall"],
         **numbers["precision"],
-        "map": plain(result.map),
-        "mrr": plain(result.mrr),
+        "map": none_if_nan(result.map),
+        "mrr": none_if_nan(result.mrr),
         "per_query_results": result.per_query_results,
         "timestamp": result.timestamp,
         "model_name": result.model_name,
@@ -61,7 +63,7 @@ def guide_record(result: EvaluationResult) -> dict[str, Any]:
         "fingerprints": fingerprints_of(result.relevance, result.ranking, result.gallery.ids, result.gallery.hashes)
         | {
             "query_pictures": fingerprint_pictures(
-                {query.query_id: result.dataset.image_of(query) for query in result.dataset.queries}
+                (query.query_id for query in result.dataset.queries), result.query_hashes
             )
         },
         "versions": versions(),
@@ -114,16 +116,21 @@ def query_columns(result: EvaluationResult) -> dict[str, Any]:
 
 
 def items_manifest(result: EvaluationResult) -> dict[str, Any] | None:
-    """Where the images of items and queries are; None where neither is known."""
+    """Where the images of items and queries are, and what they were; None where no place is known."""
     paths = {q.query_id: path for q in result.dataset.queries if (path := result.dataset.image_of(q)) is not None}
-    sides = {"items": result.gallery.places, "queries": _places(paths)}
-    known = {side: dict(places) for side, places in sides.items() if places is not None}
+    sides = {
+        "items": (result.gallery.places, result.gallery.hashes or {}),
+        "queries": (_places(paths), result.query_hashes),
+    }
+    known = {side: _with_hashes(places, hashes) for side, (places, hashes) in sides.items() if places is not None}
     return known or None
 
 
-def plain(value: float) -> float | None:
-    """Give the number, or None where it is undefined."""
-    return None if np.isnan(value) else float(value)
+def _with_hashes(places: Mapping[str, Any], hashes: Mapping[Id, str]) -> dict[str, Any]:
+    """Places with the SHA-256 of each file that has one; another's service may call something else a hash."""
+    found = {name: str(told).removeprefix("sha256:").lower() for name, told in hashes.items()}
+    kept = {name: told for name, told in found.items() if is_sha256(told)}
+    return {**places, "sha256": kept} if kept else dict(places)
 
 
 def plain_list(values: npt.NDArray[np.float64]) -> list[float | None]:
@@ -135,7 +142,7 @@ def plain_list(values: npt.NDArray[np.float64]) -> list[float | None]:
 
 
 def _means(result: Result | None) -> dict[str, float | None] | None:
-    return None if result is None else {text: plain(found.mean) for text, found in result.items()}
+    return None if result is None else {text: none_if_nan(found.mean) for text, found in result.items()}
 
 
 def _truth(result: EvaluationResult) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from visual_search.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.undefined import none_if_nan
 
 if TYPE_CHECKING:
     from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable
@@ -28,12 +29,12 @@ def table_json(table: NeighborRecallTable, *, threshold: float, worst: int) -> d
         "truth": {"label": table.truth.label(), "kind": table.truth.kind, "fingerprint": table.truth.fingerprint},
         "num_queries": len(table),
         "undefined": len(table) - len(table.defined),
-        "mean": _known(table.mean),
+        "mean": none_if_nan(table.mean),
         "interval": None if interval is None else interval.as_json(),
-        "mean_missed": _known(table.mean_missed),
-        "minimum": _known(table.minimum),
-        "quantiles": {str(share): _known(value) for share, value in table.quantiles().items()},
-        "share_below": {"threshold": threshold, "share": _known(table.share_below(threshold))},
+        "mean_missed": none_if_nan(table.mean_missed),
+        "minimum": none_if_nan(table.minimum),
+        "quantiles": {str(share): none_if_nan(value) for share, value in table.quantiles().items()},
+        "share_below": {"threshold": threshold, "share": none_if_nan(table.share_below(threshold))},
         "zero_recall_queries": list(table.zero_recall_queries),
         "zero_recall_interval": list(table.zero_recall_interval) if len(table.defined) else None,
         "by_dimension": [
@@ -42,14 +43,14 @@ def table_json(table: NeighborRecallTable, *, threshold: float, worst: int) -> d
         ],
         "worst": [one.as_json() for one in table.worst(worst)],
         "queries": list(table.queries),
-        "recall": [_known(value) for value in table.recall.tolist()],
+        "recall": [none_if_nan(value) for value in table.recall.tolist()],
         "returned": table.returned.tolist(),
         "tied": table.tied.tolist(),
         "missed": table.missed.tolist(),
         "lower_bound": table.lower_bound.tolist(),
         "latency": None if table.latency is None else table.latency.tolist(),
-        "dimension": [_known(value) for value in table.hardness.dimension.tolist()],
-        "contrast": [_known(value) for value in table.hardness.contrast.tolist()],
+        "dimension": [none_if_nan(value) for value in table.hardness.dimension.tolist()],
+        "contrast": [none_if_nan(value) for value in table.hardness.contrast.tolist()],
         "notes": list(table.notes),
     }
 
@@ -103,7 +104,3 @@ def _row(one: QueryRecall) -> list[str]:
         "" if one.latency is None else f"{one.latency * 1e3:.2f}",
         named + more,
     ]
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value

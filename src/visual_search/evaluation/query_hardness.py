@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import DepthError, InputError
+from visual_search.evaluation.seeds import seeded
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.metric_names import searched_metric
 from visual_search.ground_truth.truth_vectors import truth_vectors
@@ -147,7 +148,7 @@ def _mean_distance(truth: ExactNeighbors, gallery: Any, queries: Any, sample: in
     asked = np.asarray(truth_vectors(queries, None, what="queries").vectors)
     if len(asked) != len(truth):
         raise InputError(f"queries: {len(asked)} vectors, and the truth has {len(truth)} queries")
-    rows = np.sort(np.random.default_rng(seed).choice(len(items), size=min(sample, len(items)), replace=False))
+    rows = np.sort(seeded(seed).choice(len(items), size=min(sample, len(items)), replace=False))
     drawn = np.ascontiguousarray(items[rows])
     metric = searched_metric(truth.metric)
     every = np.arange(len(drawn))

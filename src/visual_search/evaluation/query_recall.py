@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from visual_search.ids import Id
+from visual_search.undefined import none_if_nan
 
 __all__ = ["QueryRecall"]
 
@@ -51,13 +51,13 @@ class QueryRecall:
         """As a JSON object; undefined is null."""
         return {
             "query": self.query,
-            "recall": None if math.isnan(self.recall) else self.recall,
+            "recall": none_if_nan(self.recall),
             "returned": self.returned,
             "tied": self.tied,
             "missed": self.missed,
             "missing": [{"id": item, "rank": rank} for item, rank in self.missing],
             "lower_bound": self.lower_bound,
             "latency": self.latency,
-            "dimension": None if math.isnan(self.dimension) else self.dimension,
-            "contrast": None if math.isnan(self.contrast) else self.contrast,
+            "dimension": none_if_nan(self.dimension),
+            "contrast": none_if_nan(self.contrast),
         }

@@ -18,6 +18,7 @@ from visual_search.evaluation.setting import Setting
 from visual_search.evaluation.ties import TIE_WORDS, AnyTies
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id, Ids
+from visual_search.undefined import none_if_nan
 
 __all__ = ["Interval", "IntervalMaker", "MeasureResult", "Result"]
 
@@ -102,7 +103,7 @@ class MeasureResult:
     def as_json(self) -> dict[str, Any]:
         """As a JSON object; undefined is null."""
         return {
-            "mean": None if np.isnan(self.mean) else self.mean,
+            "mean": none_if_nan(self.mean),
             "words": self.words,
             "ties": self.ties,
             "counted": self.counted,

@@ -10,7 +10,7 @@ import numpy as np
 
 from visual_search.evaluation.fingerprints import fingerprints_of
 from visual_search.evaluation.guide_measures import GuideMeasures
-from visual_search.evaluation.guide_record import plain, plain_list
+from visual_search.evaluation.guide_record import plain_list
 from visual_search.evaluation.item_states import ranking_columns, relevant_counts
 from visual_search.evaluation.provenance import machine, utc_now, versions
 from visual_search.evaluation.result import Result
@@ -20,6 +20,7 @@ from visual_search.formats.results import StoredResult, write_result
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.ids import Id
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 
 __all__ = ["RUN", "write_run_result"]
 
@@ -72,8 +73,8 @@ def write_run_result(
     counts = relevant_counts(relevance)
     record = {
         **_guide_keys(plainly, guide, "recall", "precision"),
-        "map": plain(plainly[guide.average_precision].mean),
-        "mrr": plain(plainly[guide.reciprocal_rank].mean),
+        "map": none_if_nan(plainly[guide.average_precision].mean),
+        "mrr": none_if_nan(plainly[guide.reciprocal_rank].mean),
         "per_query_results": _per_query(plainly, guide, counts.tolist(), owners),
         "timestamp": utc_now(),
         "model_name": name,
@@ -111,7 +112,9 @@ def write_run_result(
 
 def _guide_keys(measured: Result, guide: GuideMeasures, *keys: str) -> dict[str, Any]:
     head: dict[str, Any] = {"num_queries": len(measured.queries), "k_values": list(guide.k_values)}
-    return head | {f"{key}_at_{k}": plain(measured[guide.at(key, k)].mean) for key in keys for k in guide.k_values}
+    return head | {
+        f"{key}_at_{k}": none_if_nan(measured[guide.at(key, k)].mean) for key in keys for k in guide.k_values
+    }
 
 
 def _per_query(

@@ -9,6 +9,7 @@ import numpy as np
 
 from visual_search.evaluation.result import Result
 from visual_search.evaluation.text_table import decimals, text_table
+from visual_search.undefined import none_if_nan
 
 __all__ = ["TieBand"]
 
@@ -66,7 +67,7 @@ class TieBand:
             {
                 "measure": text,
                 **{
-                    name: None if np.isnan(result[text].mean) else result[text].mean
+                    name: none_if_nan(result[text].mean)
                     for name, result in (("expected", self.expected), ("best", self.best), ("worst", self.worst))
                 },
                 "counted": found.counted,

@@ -22,6 +22,7 @@ from visual_search.evaluation.scoring import chosen_measures
 from visual_search.evaluation.ties import TieRule
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 
 __all__ = ["MOST_OPEN", "UnjudgedBounds", "unjudged_bounds"]
 
@@ -59,8 +60,8 @@ class UnjudgedBounds:
         """As a JSON object; what is undefined is null."""
         return {
             "measure": str(self.measure),
-            "low": None if np.isnan(self.low) else self.low,
-            "high": None if np.isnan(self.high) else self.high,
+            "low": none_if_nan(self.low),
+            "high": none_if_nan(self.high),
             "reason": self.reason or None,
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -22,6 +23,7 @@ __all__ = [
 
 
 _BEGINS = 64
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -63,7 +65,9 @@ def _named(target: Path, temporary: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        if isinstance(problem.filename, str | os.PathLike) and Path(problem.filename) == temporary:
+        if problem.filename is None and problem.errno in _NO_ROOM:
+            problem.filename = str(target)  # of a write, which knows no name
+        elif isinstance(problem.filename, str | os.PathLike) and Path(problem.filename) == temporary:
             problem.filename, problem.filename2 = str(target), None
         raise
 

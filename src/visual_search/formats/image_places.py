@@ -1,16 +1,19 @@
-"""Where a result's images are: ids to paths below a root, for items and for queries."""
+"""Where a result's images are, and what they were: ids to paths below a root, for items and for queries."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from visual_search.errors import FileFormatError, InputError, Problems
 from visual_search.formats.plain_json import read_plain_json
 
-__all__ = ["checked_places", "read_places", "write_places"]
+__all__ = ["checked_places", "is_sha256", "read_places", "write_places"]
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def write_places(path: Path, places: dict[str, dict[str, Any]]) -> None:
@@ -31,7 +34,7 @@ def read_places(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def checked_places(value: Any, subject: str, error: type[InputError]) -> dict[str, dict[str, Any]]:
-    """Check that a value says, for items and for queries, a root and paths below it.
+    """Check that a value says, for items and for queries, a root and paths below it, and hashes where it has any.
 
     Raises
     ------
@@ -53,8 +56,20 @@ def checked_places(value: Any, subject: str, error: type[InputError]) -> dict[st
         for key, place in part["paths"].items():
             if (wrong := _what_is_wrong(place)) is not None:
                 problems.add(f"{side}: {key!r}: {wrong}")
+        hashes = part.get("sha256", {})
+        if not isinstance(hashes, dict):
+            problems.add(f"{side}: 'sha256' is an object of id to hash; got {type(hashes).__name__}")
+            continue
+        for key, told in hashes.items():
+            if not is_sha256(told):
+                problems.add(f"{side}: {key!r}: the SHA-256 of a file has 64 digits of 0-9 and a-f; got {told!r}")
     problems.raise_if_any(error)
     return value
+
+
+def is_sha256(told: object) -> bool:
+    """Whether a value is a SHA-256 as it is written here: 64 small hexadecimal digits."""
+    return isinstance(told, str) and _SHA256.fullmatch(told) is not None
 
 
 def _what_is_wrong(place: Any) -> str | None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
 from visual_search.formats.csv_columns import read_csv_columns
+from visual_search.formats.npy_header import check_whole_npy
 
 __all__ = ["read_array", "read_labels"]
 
@@ -26,6 +27,7 @@ def read_array(path: str | os.PathLike[str]) -> AnyArray:
         Not a NumPy file of one array of numbers, truth values or texts.
     """
     name = Path(path).name
+    check_whole_npy(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as problem:

@@ -5,7 +5,7 @@
     results.json                           the record: measures, conventions, counts, fingerprints (written last)
     results.ranking.0123456789ab.parquet   one row a returned item
     results.queries.0123456789ab.parquet   one row a query, one column a measure
-    results.items.0123456789ab.json        where the images are: id -> path, for items and for queries
+    results.items.0123456789ab.json        where the images of items and queries are: id -> path; and their SHA-256
 
 From the JSON alone one reaches the other three, and from them the images behind every number. The digits are those of
 each file's own content, so writing a result over an old one touches nothing of the old one until the new record is in
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,10 +57,14 @@ class ImageLocation:
         The image file, or the archive that holds it.
     member : str, optional
         Name inside the archive; None when ``path`` is the image itself.
+    sha256 : str, optional
+        Of the image's bytes when it was measured, in hexadecimal; None where nobody kept it. Two locations are equal
+        when they are the same place, whatever was there.
     """
 
     path: Path
     member: str | None = None
+    sha256: str | None = field(default=None, compare=False)
 
 
 class StoredResult:
@@ -253,10 +257,10 @@ class StoredResult:
         place = part["paths"].get(str(key)) if part else None
         if part is None or place is None:
             return None
-        root = self.path.parent / part["root"]
+        root, sha256 = self.path.parent / part["root"], part.get("sha256", {}).get(str(key))
         if isinstance(place, str):
-            return ImageLocation(root / place)
-        return ImageLocation(root / place["archive"], place["member"])
+            return ImageLocation(root / place, sha256=sha256)
+        return ImageLocation(root / place["archive"], place["member"], sha256)
 
 
 def _identity(path: Path) -> tuple[int, ...]:
@@ -301,7 +305,8 @@ def write_result(
         canonical text; NaN or None: undefined.
     items : mapping, optional
         ``{"items": {"root": folder, "paths": {id: path}}, "queries": {...}}``; a path is relative to the root, with
-        forward slashes, or ``{"archive": path, "member": name}``. A relative root is relative to the JSON file.
+        forward slashes, or ``{"archive": path, "member": name}``. A relative root is relative to the JSON file. Beside
+        ``paths`` may stand ``"sha256": {id: hexadecimal digits}``, of the images as they were measured.
 
     Returns
     -------

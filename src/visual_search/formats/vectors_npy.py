@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from visual_search.errors import FileFormatError
 from visual_search.formats.atomic import atomic_write
+from visual_search.formats.npy_header import npy_header
 from visual_search.formats.vector_file import VectorFile, blocks, check_dimension, check_type, file_size, native
 
 __all__ = ["read_npy", "write_npy"]
@@ -24,13 +25,11 @@ AnyArray = npt.NDArray[Any]
 def read_npy(path: Path, *, mmap: bool) -> VectorFile:
     """Read one matrix; see ``read_vectors``."""
     size = file_size(path)
-    shape, fortran, dtype, offset = _header(path)
+    shape, fortran, dtype, offset = npy_header(path)
     check_type(path, dtype)
     if len(shape) != 2:
         one = "; a single vector is a matrix of one row: save vector[None, :]" if len(shape) == 1 else ""
         raise FileFormatError(f"{path}: an array of shape {shape}; vectors are of shape (n, d){one}")
-    if shape[0] < 0:
-        raise FileFormatError(f"{path}: {shape[0]} rows in the header")
     check_dimension(path, shape[1])
     expected = offset + math.prod(shape) * dtype.itemsize
     if size != expected:
@@ -54,28 +53,6 @@ def read_npy(path: Path, *, mmap: bool) -> VectorFile:
     if not mmap or told:
         vectors, notes = np.array(vectors, order="C", subok=False), ()
     return VectorFile(path, "npy", vectors, notes=notes + told)
-
-
-def _header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    from numpy.lib import format as npy
-
-    with path.open("rb") as stream:
-        try:
-            version = npy.read_magic(stream)
-            if version == (1, 0):
-                shape, fortran, dtype = npy.read_array_header_1_0(stream)
-            elif version == (2, 0):
-                shape, fortran, dtype = npy.read_array_header_2_0(stream)
-            else:
-                raise FileFormatError(
-                    f"{path}: npy version {version}; 1.0 and 2.0 are read (3.0 is for named fields, not for vectors)"
-                )
-        except (ValueError, SyntaxError, TypeError) as error:
-            if isinstance(error, FileFormatError):
-                raise
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise FileFormatError(f"{path}: not a whole npy file ({reason})") from error
-        return tuple(shape), bool(fortran), dtype, stream.tell()
 
 
 def write_npy(path: Path, vectors: AnyArray) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.errors import InputError
 from visual_search.formats.atomic import atomic_write
 from visual_search.formats.fingerprint import fingerprint_array, fingerprint_json
 from visual_search.ground_truth.gallery_blocks import rows_at
@@ -21,6 +24,10 @@ __all__ = ["Checkpoint", "search_key"]
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 _SAMPLE = 1024
+_UNREADABLE = (
+    *(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error),
+    *(NotImplementedError, RuntimeError, TokenError),
+)
 _ARRAYS = ("distances", "rows", "dropped", "evaluations")
 
 
@@ -67,14 +74,37 @@ class Checkpoint:
             with self._path.open("rb") as stream, np.load(stream, allow_pickle=False) as kept:
                 head = json.loads(bytes(kept["head"]))
                 arrays = {name: kept[name] for name in _ARRAYS}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except FileNotFoundError:
             return 0
-        fits = all(arrays[name].shape == getattr(nearest, name).shape for name in _ARRAYS)
+        except _UNREADABLE:
+            self._refuse_other_file()
+            return 0
+        fits = all(
+            (arrays[name].shape, arrays[name].dtype) == (getattr(nearest, name).shape, getattr(nearest, name).dtype)
+            for name in _ARRAYS
+        )
         if not isinstance(head, dict) or head.get("key") != self._key or not fits:
+            return 0
+        if type(seen := head.get("rows_seen")) is not int or seen < 0:
             return 0
         for name in _ARRAYS:
             getattr(nearest, name)[:] = arrays[name]
-        return int(head["rows_seen"])
+        return seen
+
+    def _refuse_other_file(self) -> None:
+        """Refuse what is no search's progress: it would be written over, and removed in the end."""
+        with self._path.open("rb") as stream:
+            begin = stream.read(4)
+        try:
+            with zipfile.ZipFile(self._path) as archive:
+                other = "head.npy" not in archive.namelist()
+        except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError):
+            other = not b"PK\x03\x04".startswith(begin)
+        if other:
+            raise InputError(
+                f"checkpoint: {self._path} holds something else than the progress of a search, and would be written "
+                "over; name another file, or remove it"
+            )
 
     def save(self, nearest: NearestSoFar, rows_seen: int) -> None:
         """Put what is known in the place of what was."""

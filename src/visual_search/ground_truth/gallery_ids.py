@@ -19,6 +19,7 @@ __all__ = ["GalleryIds"]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 _CHUNK = 1 << 16
+_LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 class GalleryIds:
@@ -72,12 +73,26 @@ class GalleryIds:
         """Rows of ids, int64 of shape (n,); -1 where an id is not there."""
         if isinstance(self._held, Ids):
             return self._held.rows(values.tolist() if isinstance(values, np.ndarray) else values)
-        wanted = np.asarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.int64)
+        given = values if isinstance(values, np.ndarray) else list(values)
+        wanted = np.asarray(given)
+        mixed = isinstance(given, list) and bool in set(map(type, given))  # True would become 1
+        if mixed or wanted.dtype.kind not in "iu" or wanted.dtype == np.uint64:
+            return self._rows_one_by_one(given)
+        wanted = wanted.astype(np.int64, copy=False)
         if isinstance(self._held, range):
             return np.where((wanted >= 0) & (wanted < len(self._held)), wanted, -1)
         rising, order = self._rising(self._held)
         place = np.minimum(np.searchsorted(rising, wanted), max(len(rising) - 1, 0))
         return np.where(rising[place] == wanted, order[place], -1) if len(rising) else np.full(wanted.shape, -1)
+
+    def _rows_one_by_one(self, values: Iterable[Any]) -> Int64Array:
+        """The same where not all are whole numbers of 64 bits with a sign: the others are not there."""
+        numbers = [_whole_number(value) for value in values]
+        found = np.full(len(numbers), -1, dtype=np.int64)
+        known = [place for place, number in enumerate(numbers) if number is not None]
+        if known:
+            found[known] = self.rows(np.array([numbers[place] for place in known], dtype=np.int64))
+        return found
 
     def take(self, rows: Iterable[int]) -> list[Id]:
         """Ids at the given rows."""
@@ -147,6 +162,15 @@ def _held(values: Any, what: str) -> range | Int64Array | Ids:
             return ids
         array = _as_int64(list(ids), what)
     return range(len(array)) if np.array_equal(array, np.arange(len(array))) else array
+
+
+def _whole_number(value: Any) -> int | None:
+    """The integer id that is meant; None for what is none, or none that 64 bits hold."""
+    if isinstance(value, str):
+        number = int(value) if value.isascii() and value.removeprefix("-").isdecimal() else None
+    else:
+        number = int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else None
+    return number if number is not None and _LEAST <= number <= _MOST else None
 
 
 def _as_int64(values: Any, what: str) -> Int64Array:

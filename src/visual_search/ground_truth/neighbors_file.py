@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
 import zipfile
 import zlib
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import FileFormatError, InputError
+from visual_search.errors import FileFormatError, InputError, Problems, first_few
 from visual_search.formats.atomic import atomic_write
 from visual_search.formats.ragged import offsets_of
 from visual_search.formats.strict_json import parse_json
 from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.gallery_ids import GalleryIds
+from visual_search.ground_truth.metric_names import TRUTH_METRICS
 from visual_search.ground_truth.truth_scope import TruthScope
 from visual_search.ids import Ids
 
@@ -42,6 +46,16 @@ _PARTS = {
     "tie_positions": np.int64,
     "ties_capped": np.bool_,
     "evaluations": np.int64,
+}
+
+
+# What distances may be: a cosine is minus the product of two unit vectors, whose length is rounded.
+_RANGES = {
+    "l2": (0.0, np.inf, "0 or more"),
+    "ip": (-np.inf, np.inf, "any number"),
+    "cosine": (-1.0 - 1e-9, 1.0 + 1e-9, "-1 to 1"),
+    "hamming": (0.0, np.inf, "whole numbers of 0 or more"),
+    "jaccard": (0.0, 1.0, "0 to 1"),
 }
 
 
@@ -86,29 +100,36 @@ def read_neighbors(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        with zipfile.ZipFile(path) as archive:
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             return _parts(archive, path)
     except FileFormatError:
         raise
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        # A damaged directory of the archive leads to a place before the file's begin.
+        raise FileFormatError(f"{path}: not a file of exact neighbours, or cut off or damaged: {error}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise FileFormatError(f"{path}: not a file of exact neighbours, or cut off or damaged: {error}") from error
-    except (InputError, LookupError, TypeError, ValueError, MemoryError) as error:
+    except (InputError, LookupError, TypeError, ValueError, MemoryError, OverflowError, TokenError) as error:
         raise FileFormatError(f"{path}: parts are missing or contradict each other: {error}") from error
 
 
 def _parts(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     if "manifest.json" not in archive.namelist():
         raise FileFormatError(f"{path}: no manifest.json inside; this is not a file of exact neighbours")
-    manifest, _ = parse_json(archive.read("manifest.json"), subject=f"{path}: manifest.json")
+    manifest, repeated = parse_json(archive.read("manifest.json"), subject=f"{path}: manifest.json")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FileFormatError(f"{path}: its manifest does not say that it is a file of exact neighbours")
     if manifest["version"] != VERSION:
         raise FileFormatError(
             f"{path}: version {manifest['version']}; this program reads version {VERSION}: install a newer one"
         )
+    _check_manifest(manifest, repeated, path)
     answers = ExactAnswers(**{name: _array(archive, name, kind) for name, kind in _PARTS.items()})
     if manifest["query_ids"]["count"] != len(answers.positions):
         raise ValueError(f"{manifest['query_ids']['count']} query ids for {len(answers.positions)} answers")
+    _check_distances(answers.distances, manifest["metric"], path)
     scope = manifest["scope"]
     sizes = _array(archive, "subset_sizes", np.int64) if scope["kind"] == "filtered" else None
     return {
@@ -121,6 +142,42 @@ def _parts(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         "scope": TruthScope(**scope, subset_sizes=sizes),
         "versions": manifest["versions"],
     }
+
+
+def _check_manifest(manifest: dict[str, Any], repeated: Sequence[str], path: Path) -> None:
+    """Refuse what no writer wrote: the archive's checksums say only that it is as somebody left it."""
+    problems = Problems(f"{path}: manifest.json")
+    for line in repeated:
+        problems.add(f"{line}; keep one of them")
+    if manifest.get("metric") not in TRUTH_METRICS:
+        problems.add(f"metric: got {manifest.get('metric')!r}; must be one of {', '.join(TRUTH_METRICS)}")
+    for name in ("gallery_fingerprint", "queries_fingerprint"):
+        if not isinstance(manifest.get(name), str):
+            problems.add(f"{name}: got {manifest.get(name)!r}; a text is needed")
+    versions = manifest.get("versions")
+    if not isinstance(versions, dict) or not all(isinstance(one, str) for one in versions.values()):
+        problems.add(f"versions: got {versions!r}; an object of texts is needed")
+    for name in ("gallery_ids", "query_ids"):
+        said = manifest.get(name)
+        count = said.get("count") if isinstance(said, dict) else None
+        if type(count) is not int or not 0 <= count < 2**63:
+            problems.add(f"{name}.count: got {count!r}; a whole number of at least 0 is needed")
+    problems.raise_if_any(FileFormatError)
+
+
+def _check_distances(distances: AnyArray, metric: str, path: Path) -> None:
+    """Refuse numbers that are no distances of this metric: another one's, or changed by hand."""
+    least, most, words = _RANGES[metric]
+    with np.errstate(invalid="ignore"):
+        wrong = np.isfinite(distances) & ((distances < least) | (distances > most))
+        if metric == "hamming":
+            wrong |= np.isfinite(distances) & (distances != np.floor(distances))
+    rows = np.flatnonzero(wrong.reshape(len(distances), -1).any(axis=1))
+    if rows.size:
+        raise FileFormatError(
+            f"{path}: distances of {rows.size} queries are none by {metric}, which are {words}; first queries: "
+            f"{first_few(rows.tolist())}; they are of another metric, or changed: build the truth again"
+        )
 
 
 def _array(archive: zipfile.ZipFile, name: str, kind: type[np.generic]) -> AnyArray:

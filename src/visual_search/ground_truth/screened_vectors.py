@@ -52,10 +52,10 @@ class ScreenSpace:
         self.metric = metric
         self.dimension = gallery.shape[1]
         chosen = np.unique(np.linspace(0, len(gallery) - 1, min(_SAMPLE, len(gallery))).astype(np.int64))
-        sample = rows_at(gallery, chosen).astype(np.float64)
-        if metric == "cosine":
-            sample = _directions(sample)
         with np.errstate(over="ignore", invalid="ignore"):
+            sample = rows_at(gallery, chosen).astype(np.float64)
+            if metric == "cosine":
+                sample = _directions(sample)
             centre = sample.mean(axis=0).astype(np.float32)
         # Rows that are not finite are refused when their block comes.
         self.centre = np.where(np.isfinite(centre), centre, np.float32(0))

@@ -14,12 +14,16 @@ from visual_search.images.image_source import ImageSource
 from visual_search.images.located import ImagePlace, LocatedImages
 from visual_search.images.thumbnails import thumbnail
 
-__all__ = ["KeptThumbnails", "Thumbnail"]
+__all__ = ["KeptThumbnails", "OtherImageError", "Thumbnail"]
 
 # The mark, and what was asked of the content.
 _Key: TypeAlias = tuple[str, DecodingRules, str | None]
 
 _DECODED_AT_A_TIME = 4  # each may take up to 16 bytes a pixel for a moment
+
+
+class OtherImageError(UndecodableImageError):
+    """A file is not the one that is expected at its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,13 @@ class Thumbnail:
     data : bytes
     mark : str
         What differs when the picture does: for an ``ETag``.
+    sha256 : str
+        Of the image that it was made of, in hexadecimal.
     """
 
     data: bytes
     mark: str
+    sha256: str
 
 
 class KeptThumbnails:
@@ -53,7 +60,7 @@ class KeptThumbnails:
 
     def __init__(self, max_bytes: int) -> None:
         self._room = max_bytes
-        self._kept: OrderedDict[_Key, bytes] = OrderedDict()
+        self._kept: OrderedDict[_Key, tuple[bytes, str]] = OrderedDict()
         self._held = 0
         self._places = LocatedImages()
         self._changing = threading.Lock()
@@ -81,7 +88,9 @@ class KeptThumbnails:
         Raises
         ------
         UndecodableImageError
-            No such file, no image, an image beyond the rules, or another than that of ``sha256``.
+            No such file, no image or an image beyond the rules.
+        OtherImageError
+            Another than that of ``sha256``.
         """
         mark = self.mark(place, side)
         source = self._places.source(place)
@@ -93,27 +102,29 @@ class KeptThumbnails:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
-                return Thumbnail(kept, mark)
+                return Thumbnail(kept[0], mark, kept[1])
         with self._decoding:
-            data = _small(source, side, rules or DecodingRules(), sha256)
+            data, found = _small(source, side, rules or DecodingRules(), sha256)
         if (
             self.mark(place, side) == mark
         ):  # else it changed while it was read, and which of the two came is not known
-            self._keep(key, data)
-        return Thumbnail(data, mark)
+            self._keep(key, data, found)
+        return Thumbnail(data, mark, found)
 
-    def _keep(self, key: _Key, data: bytes) -> None:
+    def _keep(self, key: _Key, data: bytes, found: str) -> None:
         with self._changing:
             if key in self._kept or len(data) > self._room:
                 return
-            self._kept[key] = data
+            self._kept[key] = (data, found)
             self._held += len(data)
             while self._held > self._room:
-                self._held -= len(self._kept.popitem(last=False)[1])
+                self._held -= len(self._kept.popitem(last=False)[1][0])
 
 
-def _small(source: ImageSource, side: int, rules: DecodingRules, sha256: str | None) -> bytes:
+def _small(source: ImageSource, side: int, rules: DecodingRules, sha256: str | None) -> tuple[bytes, str]:
+    """The small picture, and the hash of what it was made of."""
     data = source.read(rules.max_bytes)
-    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-        raise UndecodableImageError("the file is not the one that was indexed; index the images again")
-    return thumbnail(data, side, rules=rules)
+    found = hashlib.sha256(data).hexdigest()
+    if sha256 is not None and found != sha256:
+        raise OtherImageError("the file is not the one that was indexed; index the images again")
+    return thumbnail(data, side, rules=rules), found

@@ -33,6 +33,7 @@ from visual_search.judging.krippendorff_alpha import (
     coincidences,
     krippendorff_alpha,
 )
+from visual_search.undefined import none_if_nan
 
 __all__ = ["Agreement", "JudgeCount", "QueryAgreement", "agreement"]
 
@@ -118,7 +119,7 @@ class Agreement:
                     "judge": one.judge,
                     "judged": one.judged,
                     "could_not_tell": one.could_not_tell,
-                    "mean_grade": None if np.isnan(one.mean_grade) else one.mean_grade,
+                    "mean_grade": none_if_nan(one.mean_grade),
                 }
                 for one in self.judges
             ],

@@ -12,6 +12,7 @@ from visual_search.ids import Id
 from visual_search.judging.aggregation import decided_grades, rule_grades
 from visual_search.judging.grade_counts import grade_counts
 from visual_search.judging.judgement_table import JudgementTable
+from visual_search.undefined import none_if_nan
 
 __all__ = ["Disagreement", "disagreements", "dispute"]
 
@@ -110,8 +111,8 @@ def disagreements(table: JudgementTable, *, rel: float = 1, decided: bool = Fals
             said[pair],
             float(apart[pair]),
             bool(matters[pair]),
-            _number(majority[pair]),
-            _number(how[pair]),
+            none_if_nan(majority[pair]),
+            none_if_nan(how[pair]),
             bool(is_decided[pair]),
         )
         for pair in found[order].tolist()
@@ -137,10 +138,6 @@ def _said(table: JudgementTable) -> dict[int, tuple[tuple[Id, float | None], ...
     rows = rows[np.lexsort((table.judge[rows], table.grade[rows]))]
     found: dict[int, list[tuple[Id, float | None]]] = {}
     for row in rows.tolist():
-        mark = table.judges[int(table.judge[row])], _number(table.grade[row])
+        mark = table.judges[int(table.judge[row])], none_if_nan(table.grade[row])
         found.setdefault(int(table.pair[row]), []).append(mark)
     return {pair: tuple(marks) for pair, marks in found.items()}
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

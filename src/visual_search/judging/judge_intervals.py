@@ -31,6 +31,7 @@ from visual_search.judging.aggregation import DEFAULT_RULE, Rule, checked_rule, 
 from visual_search.judging.judge_draws import JudgeDraws, draws_of_judges
 from visual_search.judging.judgement_table import JudgementTable
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 
 __all__ = ["JudgedScore", "judge_intervals"]
 
@@ -73,11 +74,11 @@ class JudgedScore:
         """As a JSON object; what is undefined is null."""
         return {
             "measure": str(self.measure),
-            "mean": None if np.isnan(self.mean) else self.mean,
+            "mean": none_if_nan(self.mean),
             "queries_only": None if self.queries_only is None else self.queries_only.as_json(),
             "interval": None if self.interval is None else self.interval.as_json(),
             "judges": self.judges,
-            "judges_share_of_variance": None if np.isnan(self.share) else self.share,
+            "judges_share_of_variance": none_if_nan(self.share),
             "reason": self.reason or None,
         }
 

@@ -17,6 +17,7 @@ from visual_search.judging.coefficient import Coefficient
 from visual_search.judging.cohen_kappa import WEIGHTS, cohen_kappa, kappa_of_confusions
 from visual_search.judging.fleiss_kappa import percent_agreement
 from visual_search.judging.judgement_table import JudgementTable
+from visual_search.undefined import none_if_nan
 
 __all__ = ["JudgePair", "judge_pairs"]
 
@@ -65,7 +66,7 @@ class JudgePair:
         return {
             "judges": [self.first, self.second],
             "pairs": self.pairs,
-            "shift": None if np.isnan(self.shift) else self.shift,
+            "shift": none_if_nan(self.shift),
             "scale": self.scale.tolist(),
             "confusion": self.confusion.tolist(),
             "coefficients": [one.as_json() for one in (self.percent, self.plain, self.linear, self.quadratic)],

@@ -24,6 +24,7 @@ from visual_search.judging.aggregation import (
 )
 from visual_search.judging.judgement_table import JudgementTable
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 
 __all__ = ["RuleEffect", "rule_effects"]
 
@@ -63,7 +64,7 @@ class RuleEffect:
         return {
             "rule": self.rule,
             "measure": self.measure,
-            "mean": None if np.isnan(self.mean) else self.mean,
+            "mean": none_if_nan(self.mean),
             "counted": self.counted,
             "relevant_pairs": self.relevant,
             "difference": None if self.difference is None else self.difference.as_json(),

@@ -22,6 +22,7 @@ from visual_search.judging.aggregation import DEFAULT_RULE, Rule, checked_rule, 
 from visual_search.judging.judge_intervals import JudgedScore, judge_intervals
 from visual_search.judging.judgement_table import JudgementTable
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 
 __all__ = ["MeasureEffect", "ScoreEffect", "score_effect"]
 
@@ -57,8 +58,8 @@ class MeasureEffect:
         return {
             **self.score.as_json(),
             "depth": self.depth,
-            "judged": None if np.isnan(self.judged) else self.judged,
-            "judged_only": None if np.isnan(self.judged_only) else self.judged_only,
+            "judged": none_if_nan(self.judged),
+            "judged_only": none_if_nan(self.judged_only),
             "bounds_of_lists": self.listed.as_json(),
             "bounds_of_gallery": self.gallery.as_json(),
         }
@@ -88,7 +89,7 @@ class ScoreEffect:
         return {
             "rule": self.rule,
             "measures": [one.as_json() for one in self.measures],
-            "bpref": None if np.isnan(self.bpref) else self.bpref,
+            "bpref": none_if_nan(self.bpref),
             "notes": list(self.notes),
         }
 

@@ -112,5 +112,8 @@ def picture_note(album: Album, groups: Sequence[ProtocolGroup]) -> str:
             + ", ".join(dict.fromkeys(f"\u2068{root.name or root}\u2069" for root in roots))
             + "."
         )
+    if album.changed:
+        files = plural(album.changed, "file has", "files have")
+        text += f" {files} changed since the measurement: what is shown of them is not what was measured."
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     return f"{text} Empty frames: {missing}." if missing else text

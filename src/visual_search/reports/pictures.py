@@ -6,7 +6,7 @@ import base64
 import hashlib
 import io
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -14,6 +14,7 @@ from PIL import Image
 
 from visual_search.errors import UndecodableImageError
 from visual_search.formats.results import ImageLocation
+from visual_search.images.decoding import DecodingRules
 from visual_search.images.located import LocatedImages
 from visual_search.images.thumbnails import thumbnail
 
@@ -41,6 +42,8 @@ class Picture:
         Its width and height in pixels.
     address : str or None
         Where a served page gets it from, instead of a drawing of its own.
+    changed : bool
+        Whether the file is another than the one that was measured.
     """
 
     symbol: str | None
@@ -48,6 +51,7 @@ class Picture:
     file: str | None = None
     size: tuple[int, int] | None = None
     address: str | None = None
+    changed: bool = False
 
 
 class Album:
@@ -67,7 +71,7 @@ class Album:
         self._longest = longest
         self._name = name
         self._room = max_bytes
-        self._pictures: dict[ImageLocation | None, Picture] = {None: Picture(None, _NO_PLACE)}
+        self._pictures: dict[tuple[ImageLocation, str | None], Picture] = {}
         self._symbols: dict[str, str] = {}
         self._drawings: list[Markup] = []
         self._ratios: list[float] = []
@@ -76,10 +80,13 @@ class Album:
 
     def picture(self, location: ImageLocation | None) -> Picture:
         """The picture at a place; a file that cannot be shown gives an empty frame that says why."""
-        found = self._pictures.get(location)
+        if location is None:
+            return Picture(None, _NO_PLACE)
+        # Two results may have measured a file before and after it changed.
+        key = (location, location.sha256)
+        found = self._pictures.get(key)
         if found is None:
-            assert location is not None
-            found = self._pictures[location] = self._made(location)
+            found = self._pictures[key] = self._made(location)
         return found
 
     def took_from(self, root: Path) -> bool:
@@ -89,8 +96,13 @@ class Album:
     @property
     def missing(self) -> dict[str, int]:
         """How many distinct images could not be shown, by reason."""
-        found = Counter(p.problem for place, p in self._pictures.items() if p.problem and place is not None)
-        return dict(sorted((str(reason), count) for reason, count in found.items()))
+        reasons = {place: one.problem for (place, _), one in self._pictures.items() if one.problem}
+        return dict(sorted(Counter(reasons.values()).items()))
+
+    @property
+    def changed(self) -> int:
+        """How many distinct images that are shown are no longer those that were measured."""
+        return len({place for (place, _), one in self._pictures.items() if one.changed})
 
     @property
     def symbols(self) -> Markup:
@@ -113,11 +125,15 @@ class Album:
         if source is None:
             return Picture(None, _GONE)
         try:
-            small = thumbnail(source, self._longest, quality=72)
+            data = source.read(DecodingRules().max_bytes)
+            small = thumbnail(data, self._longest, quality=72)
         except UndecodableImageError:
             return Picture(None, _UNREADABLE)
         self._taken.add(location.path)
-        return self._embedded(small)
+        made = self._embedded(small)
+        measured = location.sha256
+        same = made.problem or measured is None or hashlib.sha256(data).hexdigest() == measured
+        return made if same else replace(made, changed=True)
 
     def _embedded(self, small: bytes) -> Picture:
         content = hashlib.sha256(small).hexdigest()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable
 from visual_search.evaluation.neighbor_recall_words import summary_lines
 from visual_search.evaluation.query_recall import QueryRecall
 from visual_search.reports.page_section import Section
 from visual_search.reports.rendering import render_part
 from visual_search.reports.wording import listed, value
+from visual_search.undefined import none_if_nan
 
 __all__ = ["recall_section"]
 
@@ -53,9 +52,6 @@ def recall_section(
 
 
 def _cells(one: QueryRecall) -> tuple[str, list[str], str]:
-    hardness = [
-        None if math.isnan(one.dimension) else one.dimension,
-        None if math.isnan(one.contrast) else one.contrast,
-    ]
+    hardness = [none_if_nan(one.dimension), none_if_nan(one.contrast)]
     numbers = [value(one.recall), str(one.returned), str(one.missed), *(value(number, 2) for number in hardness)]
     return str(one.query), numbers, listed([f"{item} (rank {rank})" for item, rank in one.missing], 5)

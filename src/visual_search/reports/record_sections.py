@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,7 +198,11 @@ def _index_section(one: RecordFile, *, anchor: str, title: str) -> Section:
     index = VectorIndex.open(one.path)
     images = images_of(index)
     if images is None:
-        raise FileFormatError(f"{one.path.name}: an index that was not made of pictures has no account of them")
+        raise FileFormatError(
+            f"{one.path.name}: an index of vectors alone, with no account of pictures to show; leave it out and give "
+            "what was measured with it, such as the results JSON of visual-search evaluate; look through its items by "
+            f"visual-search serve --index {shlex.quote(str(one.path))}; or make it of pictures with visual-search index"
+        )
     named = [{"id": entry.id, "reason": entry.reason} for entry in images.ledger.left_out]
     table = ledger_table([one.path.name], images.ledger.as_json() | {"left_out_files": named})
     return Section(anchor, title, render_part("ledger_section.html.j2", anchor=anchor, ledgers=[table]))

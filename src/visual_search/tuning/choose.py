@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, first_few
+from visual_search.errors import InputError, Problems, first_few
 from visual_search.evaluation.measures.measure import Measure
 from visual_search.evaluation.measures.parsing import parse_measure
+from visual_search.evaluation.seeds import seeded
 from visual_search.evaluation.statistics.independence import about_groups
 from visual_search.tuning.certification import Verdict, certify
 from visual_search.tuning.choice import Candidate, Choice, HeldOut
@@ -94,9 +95,12 @@ def choose(
     ({'ef_search': 64}, 300)
     """
     held = sweep if isinstance(sweep, Sweep) else Sweep.load(sweep)
-    wanted = _target(target, target_recall)
+    problems = Problems("choice")
+    wanted = _target(target, target_recall, problems)
     name = held.measure(measure)
-    _check_measure(parse_measure(name), threshold)
+    _check_measure(parse_measure(name), threshold, problems)
+    _check_numbers(confidence, test_share, seed, problems)
+    problems.raise_if_any(InputError)
     if not held.points:
         raise InputError("sweep: no point is finished; run it on")
     by = _measured_cost(held.points, cost)
@@ -174,21 +178,31 @@ def _measured_cost(points: Sequence[SweepPoint], cost: str) -> str | None:
     raise InputError(f"cost: {cost} is not known for {len(without)} points ({first_few(without, 2)}); {needs}")
 
 
-def _target(target: float | None, target_recall: float | None) -> float:
-    if (target is None) == (target_recall is None):
-        raise InputError("target: give it once, as target=0.95 or target_recall=0.95")
+def _target(target: float | None, target_recall: float | None, problems: Problems) -> float:
     wanted = target if target is not None else target_recall
-    if wanted is None or not 0 < wanted < 1:
-        raise InputError(
-            f"target: got {wanted}; must lie between 0 and 1, such as 0.95 (1 itself cannot be certified)"
-        )
-    return float(wanted)
+    if wanted is None or (target is not None and target_recall is not None):
+        problems.add("target: give it once, as target=0.95 or target_recall=0.95")
+    elif not 0 < wanted < 1:
+        problems.add(f"target: got {wanted}; must lie between 0 and 1, such as 0.95 (1 itself cannot be certified)")
+    return float("nan") if wanted is None else float(wanted)
 
 
-def _check_measure(measure: Measure, threshold: float | None) -> None:
+def _check_numbers(confidence: float, test_share: float, seed: int, problems: Problems) -> None:
+    # A confidence so small that 1 less it is 1 again is none, either.
+    if not 0 < 1 - confidence < 1:
+        problems.add(f"confidence: got {confidence}; must lie between 0 and 1, such as 0.95")
+    if not 0 < test_share < 1:
+        problems.add(f"test_share: got {test_share}; must lie between 0 and 1, such as 0.2")
+    try:
+        seeded(seed)
+    except InputError as error:
+        problems.add(str(error))
+
+
+def _check_measure(measure: Measure, threshold: float | None, problems: Problems) -> None:
     """Refuse measures of which less is better, and thresholds that every value reaches, or none."""
     if not measure.higher_is_better:
-        raise InputError(
+        problems.add(
             f"measure: less of {measure} is better, and a target is reached from below; choose by the measure it "
             "counts and a threshold, as in measure='NeighborRecall@10', threshold=0.9, target=0.95"
         )
@@ -197,7 +211,7 @@ def _check_measure(measure: Measure, threshold: float | None) -> None:
     best = measure.perfect
     if not (np.isfinite(threshold) and threshold > 0 and (best is None or threshold <= best)):
         upto = "" if best is None else f" and at most {best:g}"
-        raise InputError(
+        problems.add(
             f"threshold: got {threshold}; it is a value of {measure}, above 0{upto}, such as 0.8: of any other every "
             "setting would say the same"
         )

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.errors import InputError
+from visual_search.evaluation.seeds import seeded
 
 __all__ = ["CostPlan", "Latency", "SearchCost", "distinct_rows", "measure_cost", "percentiles"]
 
@@ -54,6 +55,7 @@ class CostPlan:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InputError(f"{name}: got {value!r}; must be a whole number of at least {least}")
+        seeded(self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ def measure_cost(
     """
     wanted = plan or CostPlan()
     different = distinct_rows(queries)
-    rng = np.random.default_rng(wanted.seed)
+    rng = seeded(wanted.seed)
     # Different queries warm up and are timed, as far as there are enough.
     order = rng.permutation(different)
     timed, warming = order[: wanted.queries], order[::-1][: wanted.warm_up]

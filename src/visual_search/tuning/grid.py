@@ -87,6 +87,9 @@ def grid(
             problems.add(f"{name}: no engine of the sweep has it; known: {known}")
     points: dict[str, GridPoint] = {}
     for one in asked:
+        named = [own for name in wanted if (own := _meant(name, one.name))]
+        for own in sorted({own for own in named if named.count(own) > 1}):
+            problems.add(f"{own}: given for all engines and for {one.name} alone; give {one.name} one of the two")
         meant = {own: values for name, values in wanted.items() if (own := _meant(name, one.name))}
         for twice in sorted(meant.keys() & one.settings.keys()):
             problems.add(f"{twice}: given by {one} and by values; give it once")

@@ -18,14 +18,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError
+from visual_search.errors import InputError, Problems
+from visual_search.evaluation.seeds import seeded
 from visual_search.tuning.costs import Latency
 
-__all__ = ["LoadedLatency", "arrival_times", "measure_under_load", "sleep_precisely"]
+__all__ = ["LoadedLatency", "arrival_times", "check_load", "measure_under_load", "sleep_precisely"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _SPIN = 0.0005
+_FASTEST = 1_000_000_000  # queries a second: one in each step of the clock
+_LONGEST = 86_400  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,28 @@ class LoadedLatency:
         )
 
 
+def check_load(rate: Any, count: Any, workers: Any) -> None:
+    """Refuse a load that is none, that no clock can time, or that takes more than a day.
+
+    Raises
+    ------
+    InputError
+        All that is wrong with it.
+    """
+    problems = Problems("load")
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate <= _FASTEST:
+        problems.add(f"rate: got {rate}; must be queries per second, above 0 and at most {_FASTEST:,}")
+    for name, value in (("count", count), ("workers", workers)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            problems.add(f"{name}: got {value!r}; must be a whole number of at least 1")
+    if not problems.found and count / rate > _LONGEST:
+        problems.add(
+            f"rate: {count} queries at {rate:g} a second take {count / rate / _LONGEST:,.1f} days; give a rate of at "
+            f"least {count / _LONGEST:.2g}"
+        )
+    problems.raise_if_any(InputError)
+
+
 def arrival_times(rate: float, count: Any, *, seed: int = 0) -> FloatArray:
     """Seconds after the begin at which queries arrive: a Poisson process.
 
@@ -103,7 +128,7 @@ def arrival_times(rate: float, count: Any, *, seed: int = 0) -> FloatArray:
         raise InputError(f"rate: got {rate}; must be queries per second, above 0")
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"count: got {count!r}; must be a whole number of at least 1")
-    times: FloatArray = np.cumsum(np.random.default_rng(seed).exponential(1 / rate, size=count))
+    times: FloatArray = np.cumsum(seeded(seed).exponential(1 / rate, size=count))
     return times
 
 

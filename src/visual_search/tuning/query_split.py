@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import InputError
+from visual_search.evaluation.seeds import seeded
 
 __all__ = ["validation_and_test"]
 
@@ -58,7 +59,7 @@ def validation_and_test(
             f"queries: {count} in {counted(len(units), 'group', 'groups')}; at least two are needed to split them"
         )
     test: list[int] = []
-    order = np.random.default_rng(seed).permutation(len(units)).tolist()
+    order = seeded(seed).permutation(len(units)).tolist()
     for taken, place in enumerate(order):
         # At least one group for each side; then as long as it brings the share nearer.
         if taken and (taken == len(units) - 1 or len(test) + len(units[place]) / 2 > test_share * count):
@@ -71,7 +72,7 @@ def validation_and_test(
 
 def _alone(count: int, test_share: float, seed: int) -> tuple[Int64Array, Int64Array]:
     """The same where each query is a group of its own, without a list for each."""
-    order = np.random.default_rng(seed).permutation(count)
+    order = seeded(seed).permutation(count)
     taken = np.arange(1, count)
     enough = (taken == count - 1) | (taken + 0.5 > test_share * count)
     held = np.zeros(count, dtype=np.bool_)

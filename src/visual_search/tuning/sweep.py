@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from visual_search.errors import FingerprintError, InputError, Problems
+from visual_search.errors import FingerprintError, InputError, Problems, VisualSearchError
 from visual_search.evaluation.provenance import machine, utc_now, versions
+from visual_search.evaluation.seeds import seeded
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.json_lines import JsonLines
 from visual_search.formats.outputs import names_a_folder
@@ -22,7 +24,7 @@ from visual_search.tuning.costs import CostPlan, distinct_rows, measure_cost
 from visual_search.tuning.engine_answer import checked_answer
 from visual_search.tuning.engine_text import EngineText
 from visual_search.tuning.grid import GridPoint, grid
-from visual_search.tuning.load import measure_under_load
+from visual_search.tuning.load import check_load, measure_under_load
 from visual_search.tuning.missed_neighbors import missed_neighbors
 from visual_search.tuning.setting_checks import check_settings
 from visual_search.tuning.sweep_data import SweepData
@@ -54,6 +56,9 @@ class LoadPlan:
     rate: float
     queries: int = 1000
     workers: int = 1
+
+    def __post_init__(self) -> None:
+        check_load(self.rate, self.queries, self.workers)
 
 
 class SweepProgress(Protocol):
@@ -138,6 +143,7 @@ def sweep(
     >>> [(point.label, float(point.values[found.measure()].mean()) == 1) for point in found.points]
     [('flat', True), ('ivf(nlist=4) nprobe=1', False), ('ivf(nlist=4) nprobe=4', True)]
     """
+    seeded(seed)
     points = grid(engines, settings)
     check_settings(points, int(data.gallery.shape[1]), data.metric)
     header = _header(data, costs, load, seed)
@@ -169,18 +175,21 @@ class _Ladder:
     def points(self) -> Iterable[SweepPoint]:
         """Build, then measure one after the other."""
         first = self._points[0]
-        engine, build = build_engine(
-            first.engine,
-            self._data.gallery,
-            metric=self._data.metric,
-            settings=first.build,
-            threads=self._plan.build_threads,
-        )
+        with _told_of(first.ladder):
+            engine, build = build_engine(
+                first.engine,
+                self._data.gallery,
+                metric=self._data.metric,
+                settings=first.build,
+                threads=self._plan.build_threads,
+            )
         defaults = search_defaults(engine)
         for point in _shuffled(self._points, self._seed):
-            engine.configure(**{**defaults, **point.search})
-            with use_threads(engine, self._plan.threads, point.search):
-                yield self._measured(engine, point, build)
+            with _told_of(str(point)):
+                engine.configure(**{**defaults, **point.search})
+                with use_threads(engine, self._plan.threads, point.search):
+                    measured = self._measured(engine, point, build)
+            yield measured
 
     def _measured(self, engine: Engine, point: GridPoint, build: Mapping[str, Any]) -> SweepPoint:
         data = self._data
@@ -211,11 +220,11 @@ class _Ladder:
         )
 
     def _found(self, engine: Engine, queries: Any, depth: int) -> tuple[Any, Any]:
-        rows, scores = engine.search(queries, depth)
-        return checked_answer(engine.name, rows, scores, queries=len(queries), items=len(self._data.gallery))
+        answer = engine.search(queries, depth)
+        return checked_answer(engine.name, answer, queries=len(queries), k=depth, items=len(self._data.gallery))
 
     def _loaded(self, search: Callable[..., Any], depth: int, load: LoadPlan) -> dict[str, Any]:
-        different = np.random.default_rng(self._seed).permutation(distinct_rows(self._data.queries))
+        different = seeded(self._seed).permutation(distinct_rows(self._data.queries))
         asked = self._data.queries[different]
 
         def answer(number: int) -> None:
@@ -231,6 +240,20 @@ class _Ladder:
             seed=self._seed,
         )
         return made.as_json()
+
+
+@contextmanager
+def _told_of(setting: str) -> Iterator[None]:
+    """Let what a library raises say under which setting it did; the points before are on disk."""
+    try:
+        yield
+    except (VisualSearchError, OSError):
+        raise
+    except Exception as error:
+        raise InputError(
+            f"engine: {setting} failed with {type(error).__name__}: {error}; the points before it are kept: leave it "
+            "out, or mend it, and run again"
+        ) from error
 
 
 def _firsts(data: SweepData) -> range:
@@ -295,4 +318,4 @@ def _done(lines: JsonLines, header: Mapping[str, Any]) -> dict[str, SweepPoint]:
 
 
 def _shuffled(values: list[Any], seed: int) -> list[Any]:
-    return [values[place] for place in np.random.default_rng(seed).permutation(len(values))]
+    return [values[place] for place in seeded(seed).permutation(len(values))]

@@ -23,6 +23,7 @@ from visual_search.indexing.engines.contract import VECTOR_METRICS, Metric
 from visual_search.indexing.incoming import checked_vectors
 from visual_search.rankings.id_lists import IdLists
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 
 __all__ = ["SweepData"]
 
@@ -175,7 +176,7 @@ class SweepData:
             places = result.queries.rows(list(self.query_ids))
             for measure in wanted:
                 values = result[str(measure)].values[places]
-                made[str(measure)] = [None if np.isnan(value) else float(value) for value in values]
+                made[str(measure)] = [none_if_nan(value) for value in values]
         return {str(measure): made[str(measure)] for measure in self.measures}
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from visual_search.errors import FileFormatError, UnknownNameError
 from visual_search.tuning.load import LoadedLatency
 from visual_search.tuning.sweep_shapes import check_point
+from visual_search.undefined import none_if_nan
 
 __all__ = ["COSTS", "COST_WORDS", "SweepPoint"]
 
@@ -148,8 +149,7 @@ class SweepPoint:
         if values:
             return told | {
                 "values": {
-                    name: [None if value != value else value for value in array.tolist()]  # noqa: PLR0124 - NaN
-                    for name, array in self.values.items()
+                    name: [none_if_nan(value) for value in array.tolist()] for name, array in self.values.items()
                 },
                 "missed": self.missed,
             }

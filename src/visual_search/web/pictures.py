@@ -12,7 +12,7 @@ from visual_search.images.decoding import DecodingRules
 from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.images.located import ImagePlace
 
-__all__ = ["SIDES", "Size", "no_picture", "picture_response", "webp_response"]
+__all__ = ["SIDES", "Size", "marked_response", "no_picture", "picture_response"]
 
 Size = Literal["small", "large"]
 #: Longest side in pixels of each size: twice what a page shows, for screens with two dots a pixel.
@@ -48,11 +48,11 @@ def picture_response(
     return Response(made.data, headers=_headers(made.mark), media_type="image/webp")
 
 
-def webp_response(request: Request, data: bytes, mark: str) -> Response:
-    """A picture that is in memory; ``mark`` differs when it does."""
+def marked_response(request: Request, data: bytes, mark: str, *, media_type: str = "image/webp") -> Response:
+    """A picture that is in memory; ``mark`` differs when it does. 304 where the browser has it."""
     if _tag(mark) in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=_headers(mark))
-    return Response(data, headers=_headers(mark), media_type="image/webp")
+    return Response(data, headers=_headers(mark), media_type=media_type)
 
 
 def no_picture(reason: str) -> UnknownIdError:

@@ -23,6 +23,7 @@ from visual_search.formats.label_files import read_array, read_labels
 from visual_search.ground_truth.shared_labels import SharedLabels
 from visual_search.indexing.hashing import HashName, fit_hasher
 from visual_search.reports.code_section import code_section, write_code_page
+from visual_search.undefined import none_if_nan
 
 __all__ = ["CodeFiles", "CodesFound", "evaluate_code_files", "write_code_pages"]
 
@@ -81,7 +82,7 @@ class CodesFound:
                     "codes": "float embedding",
                     "rules": "",
                     "measure": text,
-                    "expected": None if np.isnan(found.mean) else found.mean,
+                    "expected": none_if_nan(found.mean),
                     "counted": found.counted,
                     "undefined": found.undefined,
                 }

@@ -15,6 +15,7 @@ from visual_search.evaluation.protocols.directions import Directions, evaluate_d
 from visual_search.evaluation.protocols.measured import Measures
 from visual_search.evaluation.protocols.split import Split
 from visual_search.evaluation.statistics.interval import Resampling
+from visual_search.formats.npy_header import check_whole_npy
 from visual_search.formats.text_lines import lines_of
 from visual_search.formats.vectors import read_vectors
 from visual_search.ids import Id, Ids
@@ -99,6 +100,7 @@ def _loaded(path: Path) -> tuple[Matrix, Ids | None]:
 
 def _pixels_or_vectors(path: Path) -> Matrix:
     """A NumPy file whose rows may have any shape."""
+    check_whole_npy(path)
     try:
         matrix: Matrix = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as problem:

@@ -14,6 +14,7 @@ from visual_search.evaluation.contrast import Contrast
 from visual_search.evaluation.statistics.multiplicity import holm
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.systems import System
+from visual_search.undefined import none_if_nan
 
 __all__ = ["PageComparison", "adjusted", "compare_with_baseline", "drawn_words"]
 
@@ -55,10 +56,7 @@ class PageComparison:
 def adjusted(comparisons: Sequence[PageComparison]) -> list[PageComparison]:
     """Raise the p-values to hold for all comparisons of the page at once (Holm)."""
     raised = holm(np.array([one.contrast.p_value for one in comparisons], dtype=np.float64))
-    return [
-        replace(one, p_adjusted=None if np.isnan(p) else p)
-        for one, p in zip(comparisons, raised.tolist(), strict=True)
-    ]
+    return [replace(one, p_adjusted=none_if_nan(p)) for one, p in zip(comparisons, raised.tolist(), strict=True)]
 
 
 def drawn_words(found: Comparison) -> str:

@@ -10,6 +10,7 @@ from visual_search.ids import Id
 from visual_search.reports.cases import Case, Hit
 from visual_search.reports.pictures import Picture
 from visual_search.reports.systems import QueryValues
+from visual_search.undefined import none_if_nan
 
 __all__ = ["PictureAddress", "case_json", "case_of", "picture_of"]
 
@@ -58,7 +59,7 @@ def values_of(opened: OpenedResult, row: int) -> QueryValues:
     def value(prefix: str) -> float | None:
         names = [name for name in opened.measure_names if name.startswith(prefix)]
         found = float(opened.values(names[-1])[row]) if names else float("nan")
-        return None if found != found else found  # noqa: PLR0124 - NaN is not itself
+        return none_if_nan(found)
 
     facts = opened.facts(row)
     return QueryValues(

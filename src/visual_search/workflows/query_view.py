@@ -10,6 +10,7 @@ from visual_search.catalogue.opened import OpenedResult
 from visual_search.errors import FileFormatError, UnknownIdError
 from visual_search.reports.cases import Case
 from visual_search.reports.rank_moves import RankMoves, rank_moves
+from visual_search.undefined import none_if_nan
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.form_ids import FormIds
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
@@ -178,7 +179,7 @@ def _value(opened: OpenedResult, query: str, measure: str) -> float | None:
     if not opened.has_query(query) or measure not in opened.measure_names:
         return None
     found = float(opened.values(measure)[opened.row_of(query)])
-    return None if found != found else found  # noqa: PLR0124 - NaN is not itself
+    return none_if_nan(found)
 
 
 def _moves(cases: Sequence[tuple[Case | None, str | None]], number: int) -> RankMoves | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from visual_search.reports.protocol_part import ProtocolPart
 from visual_search.reports.provenance import Fingerprints, fingerprints_of, provenance, rules_of
 from visual_search.reports.remarks import remarks_of
 from visual_search.reports.systems import QueryValues, System
+from visual_search.undefined import none_if_nan
 from visual_search.workflows.comparable_results import told_differences
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
@@ -231,7 +231,7 @@ def _drawn(opened: OpenedResult) -> list[dict[str, Any]]:
     if opened.problem() is None and not system.per_query:
         values = opened.values(opened.leading_measure).tolist()
         system.per_query = [
-            QueryValues(query, None if isnan(ap) else ap, None, None, None)
+            QueryValues(query, none_if_nan(ap), None, None, None)
             for query, ap in zip(opened.query_ids, values, strict=True)
         ]
     roles = {system.label: "series-1"}

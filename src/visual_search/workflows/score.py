@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from visual_search.evaluation.ties import TieRule
 from visual_search.formats.atomic import atomic_path, write_text
 from visual_search.ground_truth.relevance import Relevance
 from visual_search.rankings.ranking import Ranking
+from visual_search.undefined import none_if_nan
 from visual_search.workflows.score_files import query_values, read_ranking, read_relevance
 
 __all__ = ["DEFAULT_MEASURES", "Scored", "score_run"]
@@ -71,7 +71,7 @@ class Scored:
             rows += [_row(value, text, part) for text in part]
         if self.parts is not None:
             rows += [
-                {"slice": MEAN_OF_SLICES, "measure": text, "mean": _number(self.parts.macro_mean(text))}
+                {"slice": MEAN_OF_SLICES, "measure": text, "mean": none_if_nan(self.parts.macro_mean(text))}
                 for text in self.result
             ]
         return rows
@@ -213,7 +213,7 @@ def _row(part: Hashable | None, text: str, result: Result) -> dict[str, Any]:
     return {
         **row,
         "measure": text,
-        "mean": _number(found.mean),
+        "mean": none_if_nan(found.mean),
         "low": None if between is None else between.low,
         "high": None if between is None else between.high,
         "counted": found.counted,
@@ -221,12 +221,8 @@ def _row(part: Hashable | None, text: str, result: Result) -> dict[str, Any]:
     }
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
 def _plain(values: list[float]) -> list[float | None]:
-    return [_number(value) for value in values]
+    return [none_if_nan(value) for value in values]
 
 
 def _write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:

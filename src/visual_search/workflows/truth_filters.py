@@ -10,6 +10,7 @@ import numpy as np
 
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, Problems, first_few
+from visual_search.formats.npy_header import check_whole_npy
 from visual_search.formats.strict_json import read_unrepeated_json
 from visual_search.ground_truth.truth_vectors import TruthVectors
 
@@ -36,6 +37,7 @@ def read_filters(path: str | os.PathLike[str], queries: TruthVectors) -> list[An
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".npy":
+        check_whole_npy(path)
         try:
             mask = np.load(path, mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError) as error:

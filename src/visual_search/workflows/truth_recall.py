@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from visual_search.counted import counted
-from visual_search.errors import DepthError, FileFormatError, InputError, first_few
+from visual_search.errors import DepthError, FileFormatError, InputError, Problems, first_few
 from visual_search.evaluation.neighbor_recall import neighbor_recall_table
 from visual_search.evaluation.neighbor_recall_table import NeighborRecallTable
 from visual_search.formats.outputs import refuse_overwriting
@@ -114,12 +114,14 @@ def recall_of_file(
     """
     refuse_overwriting({"--report": report}, [returned, truth, qrels])
     depths = sorted(set(k))
+    problems = Problems("recall")
     if not depths or depths[0] < 1:
-        raise InputError(f"k: {list(k)}; at least one depth from 1 is needed")
+        problems.add(f"k: {list(k)}; at least one depth from 1 is needed")
     if not 0 <= threshold <= 1:
-        raise InputError(f"threshold: got {threshold}; a recall from 0 to 1 is needed, such as 0.9")
+        problems.add(f"threshold: got {threshold}; a recall from 0 to 1 is needed, such as 0.9")
     if worst < 0:
-        raise InputError(f"worst: got {worst}; 0 or more queries can be named")
+        problems.add(f"worst: got {worst}; 0 or more queries can be named")
+    problems.raise_if_any(InputError)
     exact = ExactNeighbors.load(truth)
     if depths[-1] > exact.k:
         raise DepthError(f"k = {depths[-1]}, but {os.fspath(truth)} is {exact.k} deep; build a deeper truth")
@@ -156,6 +158,11 @@ def _id_lists(path: Place, truth: ExactNeighbors) -> IdLists:
         raise InputError(
             f"{os.fspath(path)} has whole numbers, and the truth's items are named, as {_examples(truth.gallery)}; "
             "give a run with their names"
+        )
+    if held.dtype == np.uint64 and (beyond := held > np.iinfo(np.int64).max).any():
+        raise InputError(
+            f"{os.fspath(path)}: {int(beyond.sum()):,} ids that 64 bits with a sign do not hold, first: "
+            f"{first_few(held[beyond][:5].tolist())}; write -1 for places that were not filled, and the truth's ids"
         )
     return IdLists(held.astype(np.int64), query_ids=truth.queries)
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from visual_search.counted import counted
 from visual_search.errors import FingerprintError, InputError, first_few
+from visual_search.evaluation.seeds import seeded
 from visual_search.formats.mapped_pages import release_pages
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.exact_search import SearchProgress
@@ -113,6 +114,7 @@ def verify_truth(
     truth = ExactNeighbors.load(path)
     items = placed_vectors(gallery, what="gallery")
     asked = placed_vectors(queries, what="queries")
+    draw = seeded(seed)
     if recompute < 0:
         raise InputError(f"recompute: {recompute} queries; 0 or more")
     if recompute and truth.kind == "filtered":
@@ -127,7 +129,7 @@ def verify_truth(
         )
     except FingerprintError as error:
         return TruthCheck(truth.label(), str(error), 0, ())
-    chosen = np.sort(np.random.default_rng(seed).choice(len(truth), size=min(recompute, len(truth)), replace=False))
+    chosen = np.sort(draw.choice(len(truth), size=min(recompute, len(truth)), replace=False))
     wrong = _wrong(truth, items, asked, chosen, progress) if recompute else []
     return TruthCheck(truth.label(), "", len(chosen), tuple(truth.queries.take(wrong)))
 

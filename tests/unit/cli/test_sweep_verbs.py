@@ -147,3 +147,40 @@ def test_right_answers_where_only_one_side_has_ids_of_its_own(
     told = json.loads(capsys.readouterr().out)["error"]["message"]
     assert "queries: 1 ids are no row numbers, first: 'q-one'" in told
     assert "items" not in told
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["--rate", "nan"], "rate: got nan"),
+        (["--rate", "inf"], "rate: got inf"),
+        (["--rate", "0"], "rate: got 0.0"),
+        (["--rate", "1e300"], "at most 1,000,000,000"),
+        (["--rate", "1e-6"], "take 11,574.1 days; give a rate of at least 0.012"),
+        (["--seed", "-1"], "seed is -1; a whole number of at least 0"),
+        (["--set", "ef_search=16", "--set", "hnsw.ef_search=32"], "given for all engines and for hnsw alone"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_anything_is_built(
+    folder: Path, capsys: pytest.CaptureFixture[str], asked: list[str], words: str
+) -> None:
+    assert swept(folder, "--truth", str(folder / "truth.npz"), "--engine", "hnsw", *asked) == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / "sweep.jsonl").exists()
+
+
+def test_all_that_is_wrong_with_a_choice_is_told_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert swept(folder, "--truth", str(folder / "truth.npz"), "--engine", "flat", "--no-costs") == 0
+    capsys.readouterr()
+    asked = ["--target", "7", "--confidence", "1e-300", "--test-share", "4", "--threshold", "8", "--seed", "-4"]
+    assert main(["choose", str(folder / "sweep.jsonl"), *asked]) == 2
+    told = capsys.readouterr().err
+    for words in (
+        "5 problems",
+        "target: got 7.0",
+        "confidence: got 1e-300",
+        "test_share: got 4.0",
+        "threshold: got 8.0",
+        "seed is -4",
+    ):
+        assert words in told, words

@@ -468,38 +468,3 @@ class TestPipes:
         }
         with pytest.raises(FileFormatError, match="a folder, pipe or device"):
             read[kind]()
-
-
-class TestPlaces:
-    def test_files_archives_and_unknown_ones(self, write: Write) -> None:
-        archived = {"archive": "faces.zip", "member": "s1/1.pgm"}
-        stored = read_result(
-            write(
-                items={
-                    "items": {"root": "/data", "paths": {"a": "x/a.png", "b": archived}},
-                    "queries": {"root": "../pictures", "paths": {"q1": "q1.png"}},
-                }
-            ).path
-        )
-        assert stored.item_location("a") == ImageLocation(Path("/data/x/a.png"))
-        assert stored.item_location("b") == ImageLocation(Path("/data/faces.zip"), "s1/1.pgm")
-        assert stored.item_location("c") is None
-        assert stored.query_location("q1") == ImageLocation(stored.path.parent / "../pictures/q1.png")
-        assert stored.query_location("a") is None
-
-    def test_a_hostile_manifest_is_refused(self, write: Write) -> None:
-        stored = write(items={"items": {"root": ".", "paths": {"a": "x.png"}}})
-        manifest = companion(stored, "items")
-        altered(manifest, manifest.read_text().replace("x.png", "../../etc/passwd"))
-        with pytest.raises(FileFormatError, match="is not the items file this record was written with"):
-            read_result(stored.path).item_location("a")
-        del stored.record["file_checksums"]["items"]
-        altered(stored.path, json.dumps(stored.record))
-        with pytest.raises(FileFormatError, match="leaves its root"):
-            read_result(stored.path).item_location("a")
-
-    def test_a_manifest_that_is_gone(self, write: Write) -> None:
-        stored = write(items={"items": {"root": ".", "paths": {}}})
-        companion(stored, "items").unlink()
-        with pytest.raises(FileFormatError, match=r"results\.items\.[0-9a-f]{12}\.json cannot be read"):
-            read_result(stored.path).item_location("a")

@@ -141,7 +141,14 @@ def test_arrays_that_are_no_vectors(array: Any, words: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("shape", "words"),
-    [("(5, 3)", "truncated by 12"), ("(3, 3)", "12 too many"), ("(-4, 3)", "-4 rows"), ("(4, 30)", "truncated")],
+    [
+        ("(5, 3)", "truncated by 12"),
+        ("(3, 3)", "12 too many"),
+        ("(-4, 3)", "shape (-4, 3)"),
+        ("(True, 12)", "shape (True, 12)"),
+        ("((4, 3)", "not a whole npy file"),
+        ("(4, 30)", "truncated"),
+    ],
 )
 def test_an_npy_header_that_lies(shape: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "a.npy"

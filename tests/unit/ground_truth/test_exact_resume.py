@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from visual_search.errors import InputError
 from visual_search.ground_truth.exact_checkpoint import Checkpoint, search_key
 from visual_search.ground_truth.exact_search import search_exactly
 from visual_search.ground_truth.nearest_so_far import NearestSoFar
@@ -105,6 +106,25 @@ def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:
     for length in (0, 1, 50, len(data) // 2, len(data) - 1):
         (tmp_path / "kept.npz").write_bytes(data[:length])
         assert kept.load(nearest) == 0
+
+
+@pytest.mark.parametrize("kind", ["text", "npy", "archive", "broken npy"])
+def test_what_is_no_progress_is_neither_written_over_nor_removed(kind: str, tmp_path: Path) -> None:
+    gallery = mapped(tmp_path)
+    place = tmp_path / "precious"
+    with place.open("wb") as stream:
+        if kind == "text":
+            stream.write(b"hello")
+        elif kind == "broken npy":
+            stream.write(b"\x93NUMPY\x01\x00\x40\x00" + b"(" * 63 + b"\n")
+        elif kind == "npy":
+            np.save(stream, np.zeros(3))
+        else:
+            np.savez(stream, mine=np.zeros(3))
+    before = place.read_bytes()
+    with pytest.raises(InputError, match="holds something else than the progress of a search"):
+        search_exactly(gallery, np.array(gallery[:3]), 2, checkpoint=place)
+    assert place.read_bytes() == before
 
 
 def test_a_changed_file_is_another_gallery(tmp_path: Path) -> None:

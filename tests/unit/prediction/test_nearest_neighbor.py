@@ -1,33 +1,20 @@
-"""The search service: lists, exclusions, near-duplicates, images, words, threads."""
+"""The search service: lists, exclusions, near-duplicates."""
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PIL import Image
 
 from visual_search.errors import (
     DimensionError,
     DuplicateIdError,
-    FingerprintError,
     InputError,
     NonFiniteError,
-    UndecodableImageError,
     UnknownIdError,
     ZeroVectorError,
 )
-from visual_search.images.decoding import DecodingRules
-from visual_search.images.ledger import Ledger, LedgerEntry
-from visual_search.indexing.embedders.contract import EmbedderDescription, describe
-from visual_search.indexing.embedders.pixels import PixelEmbedder
 from visual_search.indexing.index_table import VectorIndex
-from visual_search.indexing.item_images import attach_images
 from visual_search.prediction.nearest_neighbor import NearestNeighborSearch
 
 Array = npt.NDArray[np.float64]
@@ -263,185 +250,6 @@ def test_a_threshold_that_cannot_be(threshold: Any) -> None:
         service_over(gaussian(5)).search(gaussian(1)[0], "q", hide_near_duplicates=threshold)
 
 
-# Images and words
-
-
-@pytest.fixture
-def pictures(tmp_path: Path) -> list[Path]:
-    paths = []
-    for number, colour in enumerate(["red", "lime", "blue", "maroon", "navy"]):
-        path = tmp_path / f"{colour}.png"
-        image = Image.new("RGB", (16, 16), colour)
-        image.putpixel((number, 0), (255, 255, 255))
-        image.save(path)
-        paths.append(path)
-    return paths
-
-
-@pytest.fixture
-def over_pictures(pictures: list[Path]) -> NearestNeighborSearch:
-    embedder = PixelEmbedder()
-    index = VectorIndex(embedder=describe(embedder))
-    vectors = NearestNeighborSearch(VectorIndex(), embedder).embed_images(pictures)
-    index.add([path.name for path in pictures], vectors)
-    return NearestNeighborSearch(index)
-
-
-def test_search_by_image_makes_the_embedder_the_index_names(
-    over_pictures: NearestNeighborSearch, pictures: list[Path]
-) -> None:
-    response = over_pictures.search_image(pictures[2], k=2)
-    assert [result.image_id for result in response] == ["blue.png", "navy.png"]
-    assert response.results[0].score == pytest.approx(1, abs=1e-6)
-    assert response.query_id == str(pictures[2])
-    same = over_pictures.search_image(pictures[2].read_bytes(), k=2, query_id="blue.png", exclude_self=True)
-    assert same.results[0].image_id == "navy.png"
-    assert over_pictures.search_image(pictures[0].read_bytes()).query_id == "image"
-    assert over_pictures.embedder is over_pictures.embedder
-
-
-def test_embedding_many_images_gives_one_vector_each_in_order(
-    over_pictures: NearestNeighborSearch, pictures: list[Path]
-) -> None:
-    vectors = over_pictures.embed_images([str(path) for path in pictures] * 30)
-    assert vectors.dtype == np.float32
-    assert vectors.shape == (150, over_pictures.embedder.dimension)
-    assert np.array_equal(vectors[:5], vectors[-5:])
-    ranking = over_pictures.search_batch(vectors[:5], names(5), 1)
-    assert [ranking.listed(name)[0][0] for name in names(5)] == [path.name for path in pictures]
-    assert over_pictures.embed_images([]).shape == (0, over_pictures.embedder.dimension)
-
-
-def test_images_that_cannot_be_embedded_are_all_named(
-    over_pictures: NearestNeighborSearch, pictures: list[Path], tmp_path: Path
-) -> None:
-    text = tmp_path / "text.jpg"
-    text.write_text("not an image")
-    with pytest.raises(UndecodableImageError) as caught:
-        over_pictures.embed_images([pictures[0], text, tmp_path / "absent.png", b"junk"])
-    for part in ("3 problems", "text.jpg", "absent.png", "4 bytes given"):
-        assert part in str(caught.value)
-
-
-def test_an_index_that_does_not_say_what_made_it_needs_an_embedder() -> None:
-    service = service_over(gaussian(3))
-    with pytest.raises(InputError, match="does not say what made its vectors; give the embedder"):
-        service.search_image(b"...")
-
-
-def test_another_embedder_than_the_index_names_is_refused() -> None:
-    embedder = PixelEmbedder()
-    described = describe(embedder)
-    right = VectorIndex(embedder=described)
-    assert NearestNeighborSearch(right, embedder).embedder is embedder
-    with pytest.raises(DimensionError, match=r"makes vectors of \d+, but the index has 8"):
-        NearestNeighborSearch(VectorIndex(8), embedder)
-    other = EmbedderDescription("onnx:net.onnx", described.dimension, "224 x 224", "sha256:00")
-    with pytest.raises(FingerprintError) as caught:
-        NearestNeighborSearch(VectorIndex(embedder=other), embedder)
-    assert "2 problems" in str(caught.value)
-    assert "weights_hash: None given, 'sha256:00' in the index" in str(caught.value)
-    renamed = EmbedderDescription("histogram", described.dimension, described.preprocessing, None)
-    with pytest.raises(FingerprintError, match="name: 'pixels"):
-        NearestNeighborSearch(VectorIndex(embedder=renamed), embedder)
-
-
-def test_an_index_of_other_weights_is_refused_when_the_embedder_is_made() -> None:
-    described = describe(PixelEmbedder())
-    stale = EmbedderDescription(described.name, described.dimension, "another preprocessing", None)
-    index = VectorIndex(embedder=stale)
-    service = NearestNeighborSearch(index)
-    with pytest.raises(FingerprintError, match="another preprocessing"):
-        service.embed_images([])
-
-
-class WordEmbedder(PixelEmbedder):
-    """Images as pixels; a colour's name as the image of that colour."""
-
-    def embed_text(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        return self.embed(np.stack([self.prepare(Image.new("RGB", (16, 16), text)) for text in texts]))
-
-
-def test_search_by_words_where_the_embedder_takes_them(over_pictures: NearestNeighborSearch) -> None:
-    service = NearestNeighborSearch(over_pictures.index, WordEmbedder())
-    response = service.search_text("lime", k=1)
-    assert [result.image_id for result in response] == ["lime.png"]
-    assert response.query_id == "lime"
-    with pytest.raises(InputError, match=r"'pixels.*takes images only.*open_clip"):
-        over_pictures.search_text("navy")
-
-
-# Threads
-
-
-def test_the_embedder_is_made_once_by_many_threads(
-    over_pictures: NearestNeighborSearch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from visual_search.indexing.embedders import registry
-
-    made: list[object] = []
-    plain = registry.load_embedder
-
-    def counted(*args: Any, **options: Any) -> Any:
-        made.append(args)
-        return plain(*args, **options)
-
-    monkeypatch.setattr(registry, "load_embedder", counted)
-    start = threading.Barrier(8)
-
-    def ask(_: int) -> object:
-        start.wait()
-        return over_pictures.embedder
-
-    with ThreadPoolExecutor(8) as pool:
-        embedders = list(pool.map(ask, range(8)))
-    assert len(made) == 1
-    assert len(set(map(id, embedders))) == 1
-
-
-@pytest.mark.parametrize("engine", ["flat", "hnsw", "ivf"])
-def test_many_threads_search_while_one_writes(engine: str) -> None:
-    """Every answer is right for some moment: whole, in order, and of items that were there."""
-    vectors = gaussian(600, 16)
-    service = service_over(vectors[:300], engine=engine)
-    index = service.index
-    wrong: list[str] = []
-    done = threading.Event()
-
-    def read(seed: int) -> int:
-        rounds = 0
-        rng = np.random.default_rng(seed)
-        while not done.is_set():
-            line = int(rng.integers(100, 300))  # never removed
-            response = service.search(vectors[line], f"img_{line:03d}", k=5)
-            if len(response) != 5 or response.results[0].score < 0.5:
-                wrong.append(f"{line}: {response}")
-            ranking = service.search_batch(vectors[100:120], names(120)[100:], 5, exclude="self")
-            if (ranking.lengths != 5).any() or any(
-                item == name for name in ranking for item, _ in ranking.listed(name)
-            ):
-                wrong.append(f"batch: {ranking}")
-            if engine == "flat" and response.results[0].image_id != f"img_{line:03d}":
-                wrong.append(f"{line}: not found first")
-            rounds += 1
-        return rounds
-
-    with ThreadPoolExecutor(4) as pool:
-        readers = [pool.submit(read, seed) for seed in range(4)]
-        try:
-            for step in range(25):
-                fresh = [f"new_{step}_{number}" for number in range(12)]
-                index.add(fresh, vectors[300 + 12 * step : 312 + 12 * step])
-                index.remove(fresh[:6] + [f"img_{4 * step + number:03d}" for number in range(4)])
-                if step % 8 == 7:
-                    index.compact()
-        finally:
-            done.set()
-        assert all(reader.result() > 0 for reader in readers)
-    assert not wrong, wrong[:3]
-    assert len(index) == 300 + 25 * (12 - 6 - 4)
-
-
 def test_blocks_of_queries_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) -> None:
     from visual_search.prediction import nearest_neighbor
 
@@ -456,71 +264,6 @@ def test_blocks_of_queries_join_without_a_seam(monkeypatch: pytest.MonkeyPatch) 
         assert whole.lengths.tolist() == parts.lengths.tolist() == [5] * 60
         assert np.array_equal(whole.rows, parts.rows)
         assert np.allclose(whole.scores, parts.scores, atol=1e-6)
-
-
-# The index is loaded again under a service
-
-
-def saved(path: Path, side: int, root: str) -> Path:
-    embedder = PixelEmbedder(side=side)
-    index = VectorIndex(embedder=describe(embedder))
-    index.add(["a"], np.ones((1, embedder.dimension)))
-    entry = LedgerEntry("a", f"{root}/a.png", None, "used", format="PNG", mode="RGB", width=1, height=1)
-    attach_images(index, Ledger([entry]), DecodingRules())
-    index.save(path)
-    return path
-
-
-def test_a_load_brings_its_own_embedder_and_images(tmp_path: Path) -> None:
-    index = VectorIndex()
-    index.load(saved(tmp_path / "one", 1, "/first"))
-    service = NearestNeighborSearch(index)
-    assert service.embedder.dimension == 3
-    assert service.embedder is service.embedder
-    assert (service.item_places() or {})["root"] == "/first"
-    assert service.item_images is service.item_images
-    index.load(saved(tmp_path / "two", 2, "/second"))
-    assert service.embedder.dimension == 12
-    assert (service.item_places() or {})["root"] == "/second"
-
-
-def test_an_embedder_that_was_given_must_fit_what_is_loaded_later(tmp_path: Path) -> None:
-    index = VectorIndex()
-    index.load(saved(tmp_path / "one", 1, "/first"))
-    service = NearestNeighborSearch(index, PixelEmbedder(side=1))
-    assert service.embedder.dimension == 3
-    index.load(saved(tmp_path / "two", 2, "/second"))
-    with pytest.raises(DimensionError, match="12"):
-        _ = service.embedder
-
-
-def test_a_load_of_another_dimension_between_searches_is_named(tmp_path: Path) -> None:
-    paths = [saved(tmp_path / "one", 1, "/first"), saved(tmp_path / "two", 2, "/second")]
-    index = VectorIndex.open(paths[0])
-    service = NearestNeighborSearch(index)
-    done = threading.Event()
-
-    searches: list[Callable[[], Any]] = [
-        partial(service.search_batch, [[1, 1, 1]], ["q"]),
-        partial(index.search, [[1, 1, 1]], 1),
-    ]
-
-    def search() -> set[type[Exception]]:
-        raised: set[type[Exception]] = set()
-        while not done.is_set():
-            for ask in searches:
-                try:
-                    ask()
-                except Exception as error:  # noqa: BLE001 - whatever it is, its class is the result
-                    raised.add(type(error))
-        return raised
-
-    with ThreadPoolExecutor(2) as pool:
-        asked = [pool.submit(search) for _ in range(2)]
-        for turn in range(60):
-            index.load(paths[turn % 2])
-        done.set()
-    assert set().union(*(one.result() for one in asked)) == {DimensionError}
 
 
 def test_the_distance_of_an_equal_vector_has_no_minus_sign() -> None:

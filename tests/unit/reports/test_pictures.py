@@ -1,10 +1,12 @@
 """Pictures inside the page: small, once each, and a labelled frame where there is none."""
 
 import base64
+import hashlib
 import io
 import re
 import tarfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from PIL import Image
 
 from visual_search.formats.results import ImageLocation
-from visual_search.reports.pictures import Album, Picture
+from visual_search.reports.pictures import Album, FileAlbum, Picture
 
 
 def png(colour: str, size: tuple[int, int] = (40, 50)) -> bytes:
@@ -31,6 +33,29 @@ def embedded(album: Album) -> list[Image.Image]:
 def red(tmp_path: Path) -> ImageLocation:
     (tmp_path / "red.png").write_bytes(png("red"))
     return ImageLocation(tmp_path / "red.png")
+
+
+class TestChanged:
+    def test_two_results_that_measured_a_file_before_and_after_it_changed(self, red: ImageLocation) -> None:
+        now = hashlib.sha256(red.path.read_bytes()).hexdigest()
+        album = Album()
+        places = [replace(red, sha256=sha256) for sha256 in (now, "0" * 64, None)]
+        assert [album.picture(place).changed for place in places] == [False, True, False]
+        assert {album.picture(place).symbol for place in places} == {"picture-1"}
+        assert album.changed == 1
+
+    def test_a_file_of_its_own_says_it_too(self, red: ImageLocation, tmp_path: Path) -> None:
+        album = FileAlbum(tmp_path)
+        assert album.picture(replace(red, sha256="0" * 64)).changed
+        assert not album.picture(red).changed
+        assert len(album) == 1
+
+    def test_what_is_not_shown_is_not_called_changed(self, red: ImageLocation, tmp_path: Path) -> None:
+        album = Album(max_bytes=0)
+        gone = ImageLocation(tmp_path / "gone.png", sha256="0" * 64)
+        assert [album.picture(place).changed for place in (replace(red, sha256="0" * 64), gone)] == [False, False]
+        assert album.changed == 0
+        assert album.missing == {"file is gone": 1, "left out, page is full": 1}
 
 
 class TestEmbedding:

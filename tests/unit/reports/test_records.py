@@ -17,6 +17,7 @@ from visual_search.evaluation.code_study import study_codes
 from visual_search.evaluation.protocols.directions import evaluate_directions_vectors
 from visual_search.evaluation.protocols.query_gallery import by_view
 from visual_search.formats.results import StoredResult
+from visual_search.indexing.index_table import VectorIndex
 from visual_search.reports.judging_section import judging_record_section, judging_section
 from visual_search.reports.record_files import read_records
 from visual_search.testing.simulated_judgements import simulated_study
@@ -195,6 +196,21 @@ def test_other_files_are_refused_with_what_they_are(tmp_path: Path, content: byt
     (tmp_path / "odd").write_bytes(content)
     with pytest.raises(FileFormatError, match=rf"(?s)odd.*({words})"):
         report_results([tmp_path / "odd"], tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_an_index_of_vectors_alone_is_refused_with_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = VectorIndex(dimension=2)
+    index.add(["a", "b"], np.eye(2))
+    index.save(tmp_path / "my vectors.index")
+    assert main(["report", str(tmp_path / "my vectors.index"), "-o", str(tmp_path / "r.html")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "my vectors.index: an index of vectors alone, with no account of pictures" in said
+    assert "give what was measured with it, such as the results JSON of visual-search evaluate" in said
+    assert f"visual-search serve --index '{tmp_path}/my vectors.index'" in said
+    assert "make it of pictures with visual-search index" in said
     assert not (tmp_path / "r.html").exists()
 
 

@@ -1,5 +1,6 @@
 """An engine that breaks its contract stops a sweep with a reason, whatever the ids are."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,21 @@ from visual_search.testing.exact_answers import exact_by_brute_force
 from visual_search.tuning.sweep import sweep
 from visual_search.tuning.sweep_data import SweepData
 
+_OF_ANOTHER_KIND: dict[str, Callable[[Any, Any], Any]] = {
+    "wide": lambda rows, scores: (np.hstack([rows, rows[:, :1]]), np.hstack([scores, scores[:, :1]])),
+    "ragged": lambda *_: ([[0, 1], [2]], [[0.0, 0.0], [0.0]]),
+    "objects": lambda rows, scores: (rows, np.full(scores.shape, None)),
+    "texts": lambda rows, scores: (rows, scores.astype(str)),
+    "complex": lambda rows, scores: (rows, scores.astype(np.complex64)),
+    "rising": lambda rows, scores: (rows, scores[:, ::-1]),
+    "nothing": lambda *_: None,
+}
+
 
 def _broken(kind: str, rows: Any, scores: Any) -> tuple[Any, Any]:
+    if kind in _OF_ANOTHER_KIND:
+        made: tuple[Any, Any] = _OF_ANOTHER_KIND[kind](rows, scores)
+        return made
     rows, scores = rows.copy(), scores.copy()
     if kind == "twice":
         rows[3, 1] = rows[3, 0]
@@ -43,8 +57,15 @@ def _broken(kind: str, rows: Any, scores: Any) -> tuple[Any, Any]:
         ("below", r"rows outside -1\.\.599 for 1 queries, first 3"),
         ("nan", "NaN or infinite for 1 queries, first 3"),
         ("floats", "float64 of shape"),
-        ("fewer", r"shape \(59, 5\); whole numbers of shape \(60, k\)"),
+        ("fewer", r"shape \(59, 5\); whole numbers of shape \(60, 5\)"),
         ("scores", r"shape \(60, 4\), and the rows have \(60, 5\)"),
+        ("wide", r"rows: int64 of shape \(60, 6\); whole numbers of shape \(60, 5\)"),
+        ("ragged", "rows: object of shape"),
+        ("objects", "scores: object of shape"),
+        ("texts", "scores: <U"),
+        ("complex", "scores: complex64"),
+        ("rising", "scores that rise along the list for 60 queries, first 0"),
+        ("nothing", "NoneType given; a pair of rows and scores"),
         ("short", ""),
     ],
 )
@@ -64,3 +85,23 @@ def test_broken_answers_are_refused_and_short_ones_counted(
         return
     with pytest.raises(InputError, match=words):
         sweep(data, ["flat"], out=file, costs=None)
+
+
+def test_what_a_library_raises_is_told_with_its_setting_and_the_points_before_are_kept(
+    data: SweepData, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = FlatEngine.search
+    sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 4]}, out=file, costs=None)
+    before = file.read_bytes()
+
+    def fails(*_: Any) -> None:
+        raise RuntimeError("no such lists")
+
+    monkeypatch.setattr(FlatEngine, "search", fails)
+    with pytest.raises(
+        InputError, match="flat failed with RuntimeError: no such lists; the points before it are kept"
+    ):
+        sweep(data, ["flat"], out=file, costs=None)
+    assert file.read_bytes() == before
+    monkeypatch.setattr(FlatEngine, "search", whole)
+    assert len(sweep(data, ["flat"], out=file, costs=None).points) == 1

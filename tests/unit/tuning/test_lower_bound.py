@@ -1,5 +1,8 @@
 """The bound: what it is for values 0 and 1, what it agrees with, and that it is a bound."""
 
+from fractions import Fraction
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +18,7 @@ from visual_search.tuning.lower_bound import GroupedValues, lower_bound, p_value
 def test_for_hits_and_misses_it_is_clopper_and_pearson_s(trials: int, drawn: st.DataObject) -> None:
     hits = drawn.draw(st.integers(0, trials))
     values = np.repeat([1.0, 0.0], [hits, trials - hits])
-    assert lower_bound(values, 0.95) == pytest.approx(clopper_pearson(hits, trials, 0.9)[0], abs=1e-7)
+    assert lower_bound(values, 0.95) == pytest.approx(clopper_pearson(hits, trials, 0.9)[0], abs=1e-12)
 
 
 def test_it_is_the_quantile_of_randomly_weighted_means() -> None:
@@ -68,3 +71,37 @@ def test_ends() -> None:
     assert lower_bound(np.ones(50)) == pytest.approx(0.05 ** (1 / 50), abs=1e-8)
     assert p_value(np.ones(10_000), 0.5) == 0
     assert p_value(np.zeros(10_000), 0.5) == 1
+
+
+def _tail(weights: list[Fraction], counts: list[int]) -> Fraction:
+    """P(sum of weights times Gamma(counts) variables <= 0) by partial fractions, without any rounding."""
+    above = Fraction(0)
+    for one, count in zip(weights, counts, strict=True):
+        series = [Fraction(1)] + [Fraction(0)] * (count - 1)
+        for other, power in zip(weights, counts, strict=True):
+            if one > 0 and other != one:
+                ratio = other / one
+                terms = [(-ratio) ** j * comb(power + j - 1, j) / (1 - ratio) ** (power + j) for j in range(count)]
+                series = [sum((series[j] * terms[i - j] for j in range(i + 1)), Fraction(0)) for i in range(count)]
+        above += sum(series) if one > 0 else 0
+    return 1 - above
+
+
+@pytest.mark.parametrize("target", ["0.05", "0.5", "0.9", "0.999999"])
+@pytest.mark.parametrize("values", [[10], [10, 7], [10] * 9 + [5], [10] * 40 + [9, 9, 5, 0], [3, 4, 5, 6, 7, 8]])
+def test_it_is_right_to_twelve_digits_of_its_own_by_fractions(values: list[int], target: str) -> None:
+    floats = np.array(values) / 10
+    of = Fraction(float(target))
+    kinds = {Fraction(value) - of: 0 for value in [*floats.tolist(), 0.0]}
+    for value in [*floats.tolist(), 0.0]:
+        kinds[Fraction(value) - of] += 1
+    exact = float(_tail(list(kinds), list(kinds.values())))
+    assert p_value(floats, float(target)) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize(("count", "target"), [(20, 0.5), (150, 0.9), (400, 0.95), (3000, 0.99), (100_000, 0.9999)])
+def test_a_small_probability_is_neither_lost_nor_made(count: int, target: float) -> None:
+    assert p_value(np.ones(count), target) == pytest.approx(target**count, rel=1e-11)
+    sure = 1 - target**count / 2
+    if sure < 1:
+        assert lower_bound(np.ones(count), sure) < target

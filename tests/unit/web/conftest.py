@@ -1,5 +1,6 @@
-"""An explorer over a small index, asked without a network."""
+"""An explorer over a small index and a few results, asked without a network."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from visual_search.testing.sample_results import sample_results
 from visual_search.web.app import create_app
 from visual_search.web.settings import ExplorerSettings
 from visual_search.workflows.index_images import index_images
@@ -34,6 +36,21 @@ def photo_index(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     index = tmp_path_factory.mktemp("index") / "photos.index"
     index_images(photos, index, embedder="histogram")
     return index
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of two systems under two protocols, with their pictures; read only."""
+    folder = tmp_path_factory.mktemp("made")
+    sample_results(folder, objects=5, views=3)
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy of them to change."""
+    shutil.copytree(made, tmp_path / "results")
+    return tmp_path / "results"
 
 
 @pytest.fixture

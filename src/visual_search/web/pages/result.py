@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from textwrap import wrap
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ from visual_search.reports.wording import short_id
 from visual_search.web.addresses import address
 from visual_search.web.explorer import ExplorerOf
 from visual_search.web.page import Page
-from visual_search.web.pictures import webp_response
+from visual_search.web.pictures import marked_response
 from visual_search.web.shown import Shown
 from visual_search.workflows.result_choice import result_choice
 from visual_search.workflows.result_pictures import NoPictureError
@@ -52,12 +53,15 @@ def picture(
     side: Literal["items", "queries"],
     identifier: Annotated[str, Query(alias="id", max_length=100_000)],
 ) -> Response:
-    """A small picture, or an empty one that says why there is none."""
+    """A small picture, which says so when its file has changed; or an empty one that says why there is none."""
     try:
-        made = explorer.pictures.small(result, side, identifier)
+        small = explorer.pictures.small(result, side, identifier)
     except NoPictureError as problem:
         return Response(_empty(str(problem)), media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
-    return webp_response(request, made.data, made.mark)
+    made = small.thumbnail
+    if small.changed:
+        return marked_response(request, _changed(made.data), f"{made.mark}-changed", media_type="image/svg+xml")
+    return marked_response(request, made.data, made.mark)
 
 
 def _empty(words: str) -> str:
@@ -69,6 +73,17 @@ def _empty(words: str) -> str:
         '<svg xmlns="http://www.w3.org/2000/svg" width="128" height="128" viewBox="0 0 128 128"><text y="36" '
         'text-anchor="middle" font-family="sans-serif" font-size="12" fill="#7b838c">{}</text></svg>'
     ).format(lines)
+
+
+def _changed(webp: bytes) -> bytes:
+    """A picture with the words that it is not the one that was measured, which a page cannot know beforehand."""
+    drawing = Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256" viewBox="0 0 256 256"><image width="256" '
+        'height="256" href="data:image/webp;base64,{}"/><rect y="188" width="256" height="68" fill="#15181c" '
+        'fill-opacity=".86"/><text text-anchor="middle" font-family="sans-serif" font-size="25" fill="#fff"><tspan '
+        'x="128" y="216">changed since it</tspan><tspan x="128" y="244">was measured</tspan></text></svg>'
+    ).format(b64encode(webp).decode("ascii"))
+    return drawing.encode()
 
 
 PAGES = (Page("/result", "result.html.j2", _result, _title, actions=_ACTIONS),)

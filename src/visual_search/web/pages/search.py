@@ -12,7 +12,7 @@ from visual_search.prediction.response import SearchResult
 from visual_search.web.addresses import address
 from visual_search.web.explorer import Explorer, ExplorerOf
 from visual_search.web.page import Page
-from visual_search.web.pictures import Size, no_picture, picture_response, webp_response
+from visual_search.web.pictures import Size, marked_response, no_picture, picture_response
 from visual_search.web.refusals import wants_page
 from visual_search.web.rendering import json_response
 from visual_search.workflows.explored_indexes import ExploredIndex
@@ -121,7 +121,7 @@ def _picture(
 
 @_ROUTER.get(_UPLOAD, include_in_schema=False)
 def _uploaded(request: Request, explorer: ExplorerOf, upload: str) -> Response:
-    return webp_response(request, explorer.uploads.named(upload).shown, upload)
+    return marked_response(request, explorer.uploads.named(upload).shown, upload)
 
 
 @_ROUTER.post(_UPLOAD)

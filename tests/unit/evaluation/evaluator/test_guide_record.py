@@ -1,3 +1,4 @@
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,20 @@ def test_the_companions_say_what_was_returned_and_where_its_images_are(world: An
     assert item is not None
     assert query.path.samefile(tmp_path / "queries/q00.txt")
     assert item.path == tmp_path / "images/colours/red_0.jpg"
+
+
+def test_what_the_images_were_stands_beside_their_places(world: Any, tmp_path: Path) -> None:
+    dataset = EvaluationDataset.from_dict(world.on_disk(tmp_path), folder=tmp_path)
+    places = {"root": str(tmp_path / "images"), "paths": {item: f"colours/{item}" for item in world.items}}
+    first, second, third, *_ = world.items
+    told = {first: "a1" * 32, second: f"sha256:{'B2' * 32}", third: "md5 of something"}
+    service = world.full(places=places, hashes=told)
+    stored = ModelEvaluator(service).evaluate(dataset, [1]).to_json(tmp_path / "results.json")
+    kept = [stored.item_location(item) for item in (first, second, third)]
+    assert [place and place.sha256 for place in kept] == ["a1" * 32, "b2" * 32, None]
+    query = stored.query_location("q00")
+    assert query is not None
+    assert query.sha256 == hashlib.sha256(query.path.read_bytes()).hexdigest()
 
 
 def test_integer_ids_go_through_to_the_files(tmp_path: Path) -> None:
