@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from visual_search.kernels import compiled, compiled_exact, plain
-from visual_search.kernels.int8_codes import PANEL_ROWS, CodedQueries, PackedRows, code_queries
+from visual_search.kernels.int8_codes import PANEL_ROWS, CodedQueries, PackedRows
 
 Array = np.ndarray[Any, Any]
 
@@ -50,7 +50,7 @@ def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclid
     packed = plain.pack_rows(rows, centre)
     for processor in PROCESSORS:
         same_packed(compiled_exact.pack_rows(rows, centre, processor=processor), packed)
-    coded = code_queries(queries, most)
+    coded = plain.code_queries(queries, most)
     truth = values(rows, centre, queries, euclidean=euclidean)
     reach = np.ascontiguousarray(truth[:, k % n], dtype=np.float64)
     limits = np.where(np.arange(5) % 2 == 0, np.inf, np.median(truth, axis=1)).astype(np.float64)
@@ -100,6 +100,20 @@ def bounds_hold(
         assert set(wanted.tolist()) <= set(found.tolist())
 
 
+@given(st.integers(1, 30), st.integers(1, 70), st.integers(0, 2**32 - 1), st.sampled_from((127, 63)))
+def test_both_code_queries_alike(n: int, d: int, seed: int, most: int) -> None:
+    queries, _ = vectors(n, d, seed)
+    wide = queries.astype(np.float64)
+    mine, theirs = compiled.code_queries(wide, most, threads=2), plain.code_queries(wide, most)
+    assert np.array_equal(mine.codes, theirs.codes)
+    assert np.array_equal(mine.scale, theirs.scale)
+    for one, other in ((mine.size, theirs.size), *zip(mine.squares, theirs.squares, strict=True)):
+        np.testing.assert_allclose(one, other, rtol=1e-13, atol=0)
+    np.testing.assert_allclose(mine.ratio, theirs.ratio, rtol=1e-9, atol=0)
+    left = wide - (theirs.codes[:, :d].astype(float) - (most + 1)) * theirs.scale[:, None]
+    assert (np.linalg.norm(left, axis=1) <= mine.ratio * np.where(mine.size > 0, mine.size, 1)).all()
+
+
 @pytest.mark.parametrize("most", [127, 63])
 def test_the_largest_products_are_summed_without_loss(most: int) -> None:
     rng = np.random.default_rng(0)
@@ -107,7 +121,7 @@ def test_the_largest_products_are_summed_without_loss(most: int) -> None:
     rows[0], rows[1] = 1, -1
     queries = np.concatenate((rows[:8], np.ones((1, 1024)))).astype(np.float64)
     centre = np.zeros(1024, np.float32)
-    coded = code_queries(queries, most)
+    coded = plain.code_queries(queries, most)
     limits = np.sort(-(queries @ rows.T), axis=1)[:, 4] + 0.5
     for processor in PROCESSORS:
         if most > compiled_exact.largest_code(processor):
@@ -125,7 +139,7 @@ def test_no_room_is_told() -> None:
     rows = np.ones((500, 8), dtype=np.float32)
     packed = compiled.pack_rows(rows, np.zeros(8, np.float32))
     for kernels in (compiled, plain):
-        coded = code_queries(np.ones((2, 8)), compiled_exact.largest_code())
+        coded = plain.code_queries(np.ones((2, 8)), compiled_exact.largest_code())
         screen = kernels.RowScreen(coded, 3, euclidean=True, room=64)
         screen.see(packed, np.full(2, np.inf), np.zeros(2))
         found = screen.likely()
@@ -139,7 +153,7 @@ def test_a_query_may_take_room_that_others_do_not_need() -> None:
     rows[:200, 0] = 1  # all of these are as near to the first query; the others have one nearest
     rows[200:, 1] = np.arange(300)
     queries = np.array([[1.0] + [0.0] * 7] + [[0.0, 299.0 + number] + [0.0] * 6 for number in range(31)])
-    coded = code_queries(queries, compiled_exact.largest_code())
+    coded = plain.code_queries(queries, compiled_exact.largest_code())
     screen = compiled_exact.RowScreen(coded, 3, euclidean=True, room=128, threads=1)
     screen.see(compiled.pack_rows(rows, np.zeros(8, np.float32)), np.full(32, np.inf), np.zeros(32))
     likely, others = screen.likely(), screen.others(np.full(32, np.inf))
@@ -205,7 +219,7 @@ def test_distances_are_the_same_bits(dtype: type, d: int) -> None:
 def test_what_does_not_fit_is_refused() -> None:
     rows = np.ones((10, 8), dtype=np.float32)
     packed = compiled.pack_rows(rows, np.zeros(8, np.float32))
-    coded = code_queries(np.ones((2, 12)), compiled_exact.largest_code())
+    coded = plain.code_queries(np.ones((2, 12)), compiled_exact.largest_code())
     with pytest.raises(ValueError, match="do not fit"):
         compiled.RowScreen(coded, 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
     with pytest.raises(ValueError, match="do not fit"):

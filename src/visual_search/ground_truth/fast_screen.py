@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from visual_search.ground_truth.certificate import DOUBLE, SINGLE, exact_limit
 from visual_search.ground_truth.gallery_blocks import Block
-from visual_search.ground_truth.nearest_so_far import NearestSoFar
-from visual_search.ground_truth.plain_screen import PlainScreen, evaluate
+from visual_search.ground_truth.nearest_so_far import NearestSoFar, Pairs
+from visual_search.ground_truth.plain_screen import PlainScreen
 from visual_search.ground_truth.screened_vectors import ScreenSpace
 from visual_search.ground_truth.vector_checks import check_block
 from visual_search.kernels.dispatch import kernels, largest_code
-from visual_search.kernels.int8_codes import Candidates, PackedRows, code_queries
+from visual_search.kernels.int8_codes import Candidates, PackedRows
 
 __all__ = ["FastScreen", "pack_block"]
 
@@ -94,7 +94,7 @@ class FastScreen:
         euclidean = self._space.metric == "l2"
         asked = self._space.queries(queries[chosen], DOUBLE)
         bounds = _Bounds(self._space, asked.norms, self._space.shifts(queries[chosen]))
-        coded = code_queries(asked.vectors, largest_code())
+        coded = kernels().code_queries(asked.vectors, largest_code(), threads=self._threads)
         screen = kernels().RowScreen(coded, nearest.k, euclidean=euclidean, threads=self._threads)
         largest, row_norm = float(asked.norms.max()), 0.0
         for first, packed in self._packed(block):
@@ -131,8 +131,11 @@ class FastScreen:
         self, found: Candidates, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array
     ) -> None:
         numbers = np.repeat(chosen, found.counts)
-        pairs = evaluate(self._space, block, queries, nearest, numbers, found.rows, threads=self._threads)
-        nearest.add(pairs, threads=self._threads)
+        distances = kernels().pair_distances(
+            block.rows, queries, found.rows, numbers, metric=self._space.metric, threads=self._threads
+        )
+        nearest.evaluations[chosen] += found.counts
+        nearest.add(Pairs(numbers, found.rows + block.first, distances), threads=self._threads)
 
 
 class _Bounds:

@@ -115,6 +115,15 @@ def pair_distances(
     last: int,
     distances: npt.NDArray[np.float64],
 ) -> None: ...
+def code_queries(
+    queries: npt.NDArray[np.float64],
+    most: int,
+    first: int,
+    last: int,
+    codes: npt.NDArray[np.uint8],
+    scale: npt.NDArray[np.float64],
+    sums: npt.NDArray[np.float64],
+) -> None: ...
 def merge_nearest(
     distances: npt.NDArray[np.float64],
     rows: Int64Array,

@@ -9,6 +9,7 @@
 
 #include "pack.hpp"
 #include "processors.hpp"
+#include "reaching.hpp"
 
 namespace kernels {
 
@@ -28,25 +29,14 @@ struct ScreenOptions {
     Processor processor;
 };
 
-// A row whose product with a query is known.
-struct Reaching {
-    std::uint32_t row;
-    std::int32_t product;
-};
-
-constexpr std::size_t most_reaching = 128;
-
-// Float32 numbers that are surely not above and not below.
-struct Bounds {
-    float lower[most_reaching], upper[most_reaching];
-};
-
+// Float32 numbers that are surely not above and not below the value of each row.
 VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& query, const ScreenOptions& options,
-                                      const Reaching* some, std::size_t count, Bounds& bounds) {
+                                      const Reaching& some, float* __restrict lowers, float* __restrict uppers) {
+    const std::size_t count = some.count;
     constexpr double rounding = 0x1p-23, least = 0x1p-149;
     float half[most_reaching], b[most_reaching], error[most_reaching], length[most_reaching];
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t row = some[i].row;
+        const std::uint32_t row = some.rows[i];
         half[i] = rows.half_square[row];
         b[i] = rows.inverse[row];
         error[i] = rows.error[row];
@@ -57,33 +47,33 @@ VISUAL_SEARCH_INLINE void make_bounds(const PackedRows& rows, const Question& qu
     const double least_square = whole * query.least_square, most_square = whole * query.most_square;
     for (std::size_t i = 0; i < count; ++i) {
         const double reach = query.size * (double(error[i]) + query.ratio * double(length[i]));
-        const double product = query.scale * some[i].product, square = whole * double(half[i]);
-        const double lower = least_square + parts * ((square - product - reach) / double(b[i]));
-        const double upper = most_square + parts * ((square * above - product + reach) / double(b[i]));
-        bounds.lower[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
-        bounds.upper[i] = static_cast<float>(upper + (rounding * std::fabs(upper) + least));
+        const double product = query.scale * some.products[i], square = whole * double(half[i]);
+        const double unit = parts / double(b[i]);
+        const double lower = least_square + (square - product - reach) * unit;
+        const double upper = most_square + (square * above - product + reach) * unit;
+        lowers[i] = static_cast<float>(lower - (rounding * std::fabs(lower) + least));
+        uppers[i] = static_cast<float>(upper + (rounding * std::fabs(upper) + least));
     }
 }
 
-using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching*, std::size_t,
-                             Bounds&);
+using BoundsMaker = void (*)(const PackedRows&, const Question&, const ScreenOptions&, const Reaching&, float*, float*);
 
 inline void make_bounds_anywhere(const PackedRows& rows, const Question& query, const ScreenOptions& options,
-                                 const Reaching* some, std::size_t count, Bounds& bounds) {
-    make_bounds(rows, query, options, some, count, bounds);
+                                 const Reaching& some, float* lowers, float* uppers) {
+    make_bounds(rows, query, options, some, lowers, uppers);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline void make_bounds_by_avx2(const PackedRows& rows, const Question& query,
-                                                                const ScreenOptions& options, const Reaching* some,
-                                                                std::size_t count, Bounds& bounds) {
-    make_bounds(rows, query, options, some, count, bounds);
+                                                                const ScreenOptions& options, const Reaching& some,
+                                                                float* lowers, float* uppers) {
+    make_bounds(rows, query, options, some, lowers, uppers);
 }
 
 VISUAL_SEARCH_AVX512 inline void make_bounds_by_avx512(const PackedRows& rows, const Question& query,
-                                                       const ScreenOptions& options, const Reaching* some,
-                                                       std::size_t count, Bounds& bounds) {
-    make_bounds(rows, query, options, some, count, bounds);
+                                                       const ScreenOptions& options, const Reaching& some,
+                                                       float* lowers, float* uppers) {
+    make_bounds(rows, query, options, some, lowers, uppers);
 }
 #endif
 

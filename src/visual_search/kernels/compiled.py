@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_dicts
-from visual_search.kernels.compiled_exact import RowScreen, merge_nearest, pack_rows, pair_distances
+from visual_search.kernels.compiled_exact import (
+    RowScreen,
+    code_queries,
+    merge_nearest,
+    pack_rows,
+    pair_distances,
+)
 from visual_search.kernels.joined import (
     GALLERY_LIMIT,
     LABEL_RULES,
@@ -43,6 +49,7 @@ from visual_search.kernels.threads import in_threads, thread_count
 
 __all__ = [
     "RowScreen",
+    "code_queries",
     "count_code_ranks",
     "count_in_dicts",
     "count_labelled_codes",

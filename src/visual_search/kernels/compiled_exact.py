@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from visual_search.kernels import _compiled, plain_pairs
-from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
+from visual_search.kernels.int8_codes import (
+    PANEL_ROWS,
+    Candidates,
+    CodedQueries,
+    PackedRows,
+    coded_queries,
+    growth,
+    room_for,
+)
 from visual_search.kernels.plain_pairs import VectorMetric
 from visual_search.kernels.threads import in_threads, thread_count
 
@@ -18,6 +26,7 @@ __all__ = [
     "PROCESSORS",
     "RowScreen",
     "best_processor",
+    "code_queries",
     "fast_screen",
     "largest_code",
     "merge_nearest",
@@ -36,6 +45,13 @@ _METRICS: tuple[VectorMetric, ...] = ("l2", "inner_product", "cosine")
 # Less than this for each thread is not worth another one.
 _LEAST_PAIRS = 1 << 10
 _LEAST_ROWS = 1 << 12
+_LEAST_NUMBERS = 1 << 16
+# Rows of some pairs, for each thread, that tell how to divide them.
+_CUTS = 512
+# Queries whose products are made together.
+_TILE_QUERIES = 8
+# Parts of the queries for each thread: with more than one, none waits long for another.
+_PARTS = 4
 
 
 def best_processor() -> int:
@@ -86,10 +102,13 @@ def pair_distances(
     distances = np.empty(len(rows))
     count = max(min(threads or thread_count(), len(rows) // _LEAST_PAIRS), 1)
     rows, query_of = (np.ascontiguousarray(places, dtype=np.int64) for places in (rows, query_of))
+    # Each thread takes some rows, so that a row comes from memory once for all of its queries.
+    sample = np.sort(rows[:: max(len(rows) // (_CUTS * count), 1)])
+    ends = [0, *(int(sample[len(sample) * part // count]) for part in range(1, count)), len(gallery)]
 
     def some(part: int) -> None:
-        span = len(rows) * part // count, len(rows) * (part + 1) // count
-        _compiled.pair_distances(gallery, queries, rows, query_of, _METRICS.index(metric), *span, distances)
+        first, last = ends[part : part + 2]
+        _compiled.pair_distances(gallery, queries, rows, query_of, _METRICS.index(metric), first, last, distances)
 
     in_threads(some, count)
     return distances
@@ -145,6 +164,21 @@ def pack_rows(
     return packed
 
 
+def code_queries(queries: FloatArray, most: int = 127, *, threads: int | None = None) -> CodedQueries:
+    """Codes of float64 queries; see `visual_search.kernels.plain_int8.code_queries`."""
+    n, d = queries.shape
+    codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
+    scale, sums = np.empty(n), np.empty((n, 3))
+    queries = np.ascontiguousarray(queries)
+    count = max(min(threads or thread_count(), queries.size // _LEAST_NUMBERS), 1)
+
+    def some(part: int) -> None:
+        _compiled.code_queries(queries, most, n * part // count, n * (part + 1) // count, codes, scale, sums)
+
+    in_threads(some, count)
+    return coded_queries(d, most, codes, scale, sums)
+
+
 class RowScreen:
     """Rows that may be among the nearest; see `visual_search.kernels.plain_int8.RowScreen`.
 
@@ -165,9 +199,11 @@ class RowScreen:
         processor: int | None = None,
     ) -> None:
         facts = np.stack((queries.scale, queries.size, *queries.squares, queries.ratio), axis=1)
-        count = max(min(threads or thread_count(), len(facts)), 1)
+        self._threads = threads or thread_count()
+        tiles = -(-len(facts) // _TILE_QUERIES)
+        count = max(min(_PARTS * self._threads if self._threads > 1 else 1, tiles), 1)
         self._full: npt.NDArray[np.bool_] = np.zeros(len(facts), dtype=np.bool_)
-        self._ends = [len(facts) * part // count for part in range(count + 1)]
+        self._ends = [min(tiles * part // count * _TILE_QUERIES, len(facts)) for part in range(count + 1)]
         self._parts = [
             _compiled.RowScreen(
                 queries.codes,
@@ -204,4 +240,6 @@ class RowScreen:
     def _of_parts(self, ask: Callable[[_compiled.RowScreen, slice], _Told]) -> list[_Told]:
         """What each part tells of its queries, each in a thread."""
         spans = [slice(*span) for span in pairwise(self._ends)]
-        return in_threads(lambda number: ask(self._parts[number], spans[number]), len(self._parts))
+        return in_threads(
+            lambda number: ask(self._parts[number], spans[number]), len(self._parts), threads=self._threads
+        )

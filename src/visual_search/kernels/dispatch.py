@@ -209,6 +209,12 @@ class Kernels(Protocol):
         """`visual_search.kernels.plain_int8.pack_rows`."""
         ...
 
+    def code_queries(
+        self, queries: npt.NDArray[np.float64], most: int = 127, *, threads: int | None = None
+    ) -> CodedQueries:
+        """`visual_search.kernels.plain_int8.code_queries`."""
+        ...
+
     def RowScreen(  # noqa: N802 - a class
         self,
         queries: CodedQueries,

@@ -13,6 +13,7 @@
 #include "pack.hpp"
 #include "pairs.hpp"
 #include "peak.hpp"
+#include "query_codes.hpp"
 #include "screen.hpp"
 
 namespace nb = nanobind;
@@ -25,20 +26,20 @@ namespace {
 template <class T>
 void some_pair_distances(InMatrix<T> gallery, InMatrix<T> queries, In<std::int64_t> rows, In<std::int64_t> query_of,
                          int metric, std::size_t first, std::size_t last, Into<double> distances) {
-    const auto within = [first, last](In<std::int64_t> places, std::size_t size) {
-        return std::all_of(places.data() + first, places.data() + last, [size](std::int64_t place) {
+    const auto within = [](In<std::int64_t> places, std::size_t size) {
+        return std::all_of(places.data(), places.data() + places.size(), [size](std::int64_t place) {
             return place >= 0 && place < static_cast<std::int64_t>(size);
         });
     };
     const bool sound = gallery.shape(1) == queries.shape(1) && gallery.shape(1) > 0 && first <= last &&
-                       last <= rows.size() && rows.size() == query_of.size() && rows.size() == distances.size() && rows.size() < (std::size_t(1) << 32) &&
-                       metric >= 0 && metric <= 2 && within(rows, gallery.shape(0)) &&
+                       last <= gallery.shape(0) && rows.size() == query_of.size() && rows.size() == distances.size() &&
+                       rows.size() < (std::size_t(1) << 32) && metric >= 0 && metric <= 2 && within(rows, gallery.shape(0)) &&
                        within(query_of, queries.shape(0));
     if (!sound) throw std::invalid_argument("gallery, queries and pairs do not fit");
     const nb::gil_scoped_release unlocked;
     const Pairs<T> pairs{gallery.data(), queries.data(), gallery.shape(1), rows.data(), query_of.data(),
                          distances.data()};
-    pair_distances(pairs, static_cast<Metric>(metric), gallery.shape(0), first, last);
+    pair_distances(pairs, static_cast<Metric>(metric), rows.size(), first, last);
 }
 
 using Codes = Into<std::int8_t>;
@@ -65,6 +66,16 @@ void some_packed(InMatrix<float> rows, In<float> centre, double growth, std::siz
     }
     const nb::gil_scoped_release unlocked;
     pack_rows({rows.data(), centre.data(), d}, to, growth, {first, last}, static_cast<Processor>(processor_number));
+}
+
+void some_coded(InMatrix<double> queries, int most, std::size_t first, std::size_t last, IntoMatrix<std::uint8_t> codes,
+                Into<double> scale, IntoMatrix<double> sums) {
+    const std::size_t n = queries.shape(0), d = queries.shape(1);
+    const bool sound = first <= last && last <= n && codes.shape(0) == n && codes.shape(1) >= d && scale.size() == n &&
+                       sums.shape(0) == n && sums.shape(1) == 3 && most > 0 && most < 128;
+    if (!sound) throw std::invalid_argument("queries and their codes do not fit");
+    const nb::gil_scoped_release unlocked;
+    code_queries(queries.data(), d, most, first, last, {codes.data(), codes.shape(1), scale.data(), sums.data()});
 }
 
 // The queries first .. last and their candidates among the rows that have been seen.
@@ -125,10 +136,16 @@ class RowScreen {
             const nb::gil_scoped_release unlocked;
             for (std::size_t q = 0; q < screens_.size(); ++q) {
                 const std::size_t before = found.size();
-                for (const Candidate& one : screens_[q].candidates()) {
-                    if (one.lower <= limits(q)) found.push_back(one.row);
+                const Candidates& mine = screens_[q].candidates();
+                const float limit = not_above(limits(q));
+                found.resize(before + mine.size());
+                std::size_t count = before;
+                for (std::size_t i = 0; i < mine.size(); ++i) {
+                    found[count] = mine.rows()[i];
+                    count += mine.lower()[i] <= limit;
                 }
-                counts.push_back(static_cast<std::int64_t>(found.size() - before));
+                found.resize(count);
+                counts.push_back(static_cast<std::int64_t>(count - before));
             }
         }
         return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)));
@@ -185,6 +202,8 @@ void bind_exact(nb::module_& module) {
     module.def("pack_rows", &some_packed, "rows"_a.noconvert(), "centre"_a.noconvert(), "growth"_a, "first"_a, "last"_a,
                "processor"_a, "codes"_a.noconvert(), "half_square"_a.noconvert(), "inverse"_a.noconvert(), "error"_a.noconvert(),
                "length"_a.noconvert(), "bias"_a.noconvert());
+    module.def("code_queries", &some_coded, "queries"_a.noconvert(), "most"_a, "first"_a, "last"_a, "codes"_a.noconvert(),
+               "scale"_a.noconvert(), "sums"_a.noconvert());
     nb::class_<RowScreen>(module, "RowScreen")
         .def("__init__", &make_row_screen, "codes"_a.noconvert(), "half"_a, "facts"_a.noconvert(), "k"_a, "euclidean"_a,
              "growth"_a, "room"_a, "processor"_a, "first"_a, "last"_a)

@@ -43,6 +43,7 @@ VISUAL_SEARCH_INLINE std::size_t count_within(const float* values, std::size_t s
     Register<std::int32_t, Bytes> counts = {};
     const Register<float, Bytes> all = most - Register<float, Bytes>{};
     std::size_t i = 0, count = 0;
+#pragma GCC unroll 8
     for (; i + width <= size; i += width) {
         Register<float, Bytes> some;
         load(some, values + i);

@@ -13,9 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.threads import in_threads, thread_count
-
-__all__ = ["PANEL_ROWS", "Candidates", "CodedQueries", "PackedRows", "code_queries", "growth", "room_for"]
+__all__ = ["PANEL_ROWS", "Candidates", "CodedQueries", "PackedRows", "coded_queries", "growth", "room_for"]
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Float32Array: TypeAlias = npt.NDArray[np.float32]
@@ -23,7 +21,6 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 PANEL_ROWS = 32
-_TOGETHER = 1 << 15  # numbers of queries that are coded together, in memory that stays in the cache
 _SLACK = 1e-10  # more than the float64 arithmetic of a query's own facts can err
 
 
@@ -144,40 +141,21 @@ def room_for(k: int) -> int:
     return max(8192, 16 * k)
 
 
-def code_queries(queries: FloatArray, most: int = 127) -> CodedQueries:
-    """Codes of float64 queries.
+def coded_queries(
+    dimension: int, most: int, codes: npt.NDArray[np.uint8], scale: FloatArray, sums: FloatArray
+) -> CodedQueries:
+    """Codes with the bounds that follow from their sums.
 
     Parameters
     ----------
-    queries : float64 array of shape (n, d)
-    most : {127, 63}
-        As for `CodedQueries`; what the kernels' ``largest_code`` says.
-
-    >>> coded = code_queries(np.array([[127.0, -63.4]]))
-    >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio[0] < 0.4 / 141)
-    ([255, 65, 128, 128], [1.0], True)
+    dimension, most, codes, scale
+        As for `CodedQueries`.
+    sums : float64 array of shape (queries, 3)
+        Of the squares of the query, of its codes and of what they leave over.
     """
-    n, d = queries.shape
-    codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
-    scale, size, squares, error = (np.empty(n) for _ in range(4))
-    step = max(1, _TOGETHER // d)
-
-    def code(number: int) -> None:
-        some = slice(number * step, (number + 1) * step)
-        mine = queries[some]
-        whole = np.abs(mine)
-        largest = whole.max(axis=1)
-        inverse = np.minimum(most / np.where(largest > 0, largest, most), 1e30)
-        np.rint(np.multiply(mine, inverse[:, None], out=whole), out=whole)
-        np.add(whole, most + 1, out=codes[some, :d], casting="unsafe")
-        scale[some] = 1 / inverse
-        rest = whole * scale[some, None]
-        np.subtract(mine, rest, out=rest)
-        squares[some], size[some], error[some] = (np.einsum("ij,ij->i", part, part) for part in (mine, whole, rest))
-
-    in_threads(code, -(-n // step), threads=thread_count())
+    squares, size, error = sums.T
     size = np.sqrt(size) * scale * (1 + _SLACK)
     error = np.sqrt(error) * (1 + _SLACK) + _SLACK * np.sqrt(squares)
     ratio = error / np.where(size > 0, size, 1)
     own = squares * (1 - _SLACK), squares * (1 + _SLACK)
-    return CodedQueries(d, most, codes, scale, size, own, ratio)
+    return CodedQueries(dimension, most, codes, scale, size, own, ratio)

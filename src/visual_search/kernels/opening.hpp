@@ -17,41 +17,42 @@
 
 namespace kernels {
 
-// Upper bounds of a panel's rows for query `q` of a tile, but for rounding and a constant; in units of the query's scale.
-template <std::size_t Bytes>
-VISUAL_SEARCH_INLINE void rough_uppers(const PackedRows& rows, std::size_t panel, const Tile& tile, const Reached& reached,
-                                       std::size_t q, float* values) {
-    using Floats = Register<float, Bytes>;
-    for (std::size_t r = 0; r < panel_rows; r += Bytes / sizeof(float)) {
-        const std::size_t at = panel * panel_rows + r;
-        Floats half, inverse, error, length;
-        Register<std::int32_t, Bytes> product;
-        load(half, rows.half_square + at);
-        load(inverse, rows.inverse + at);
-        load(error, rows.error + at);
-        load(length, rows.length + at);
-        load(product, reached.products[q] + r);
-        const Floats above =
-            (tile.alpha[q] * half - __builtin_convertvector(product, Floats) - tile.gamma[q] * error - tile.delta[q] * length) /
-            inverse;
-        std::memcpy(values + r, &above, sizeof above);
-    }
-}
-
-// The first panels of some rows and their products with the queries of a tile.
+// The first panels of some rows, of each row 1 / b, and their products with the queries of a tile.
 struct Opening {
     const PackedRows& rows;
+    const std::vector<float>& units;
     const Tile& tile;
     const std::vector<Reached>& known;
 };
 
+// Upper bounds of a panel's rows for query `q` of a tile, but for rounding and a constant; in units of the query's scale.
+template <std::size_t Bytes>
+VISUAL_SEARCH_INLINE void rough_uppers(const Opening& opening, std::size_t panel, std::size_t q, float* values) {
+    const auto& [rows, units, tile, known] = opening;
+    using Floats = Register<float, Bytes>;
+    for (std::size_t r = 0; r < panel_rows; r += Bytes / sizeof(float)) {
+        const std::size_t at = panel * panel_rows + r;
+        Floats half, unit, error, length;
+        Register<std::int32_t, Bytes> product;
+        load(half, rows.half_square + at);
+        load(unit, units.data() + at);
+        load(error, rows.error + at);
+        load(length, rows.length + at);
+        load(product, known[panel].products[q] + r);
+        const Floats above =
+            (tile.alpha[q] * half - __builtin_convertvector(product, Floats) - tile.gamma[q] * error - tile.delta[q] * length) *
+            unit;
+        std::memcpy(values + r, &above, sizeof above);
+    }
+}
+
 // A rough upper bound that at least k of them and not many more are not above, by some to spare for rounding.
 template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE float find_least(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
-    const auto& [rows, tile, known] = opening;
-    values.resize(known.size() * panel_rows);
-    for (std::size_t panel = 0; panel < known.size(); ++panel) {
-        rough_uppers<Bytes>(rows, panel, tile, known[panel], q, values.data() + panel * panel_rows);
+    const std::size_t panels = opening.known.size();
+    values.resize(panels * panel_rows);
+    for (std::size_t panel = 0; panel < panels; ++panel) {
+        rough_uppers<Bytes>(opening, panel, q, values.data() + panel * panel_rows);
     }
     return within_which<Bytes>(values.data(), values.size(), k + k / 16 + 1, k / 8);
 }

@@ -54,7 +54,7 @@ VISUAL_SEARCH_INLINE T folded_lanes(T* sums) {
 // What is summed over a row before its bounds are made of it.
 struct Sums {
     float b, square, rest;
-    std::int32_t sum, sum_of_squares;
+    std::int32_t sum;
 };
 
 // Room for one row: the numbers less the centre, and their codes before they are narrowed; whole lanes, zeros behind d.
@@ -69,6 +69,7 @@ template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, CodedRow& row, std::int8_t* codes) {
     using Floats = Register<float, Bytes>;
     using Ints = Register<std::int32_t, Bytes>;
+    constexpr bool narrows = Bytes == avx512_register;  // in one instruction
     constexpr std::size_t width = Bytes / sizeof(float), parts = lanes / width;
     const std::size_t wide = whole_lanes(from.d), full = from.d / lanes * lanes;
     float* const z = row.z.data();
@@ -91,9 +92,10 @@ VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, CodedRo
     }
     float most = 0, lane[lanes];
     std::memcpy(lane, &largest, sizeof lane);
-    for (const float one : lane) most = one > most ? one : most;
-    Sums found{most > 0 ? std::min(127.0F / most, 1e30F) : 1.0F, 0, 0, 0, 0};
-    Ints sum[parts] = {}, sum_of_squares[parts] = {};
+    for (std::size_t l = 0; l < lanes / 2; ++l) lane[l] = lane[l + lanes / 2] > lane[l] ? lane[l + lanes / 2] : lane[l];
+    for (std::size_t l = 0; l < lanes / 2; ++l) most = lane[l] > most ? lane[l] : most;
+    Sums found{most > 0 ? std::min(127.0F / most, 1e30F) : 1.0F, 0, 0, 0};
+    Ints sum[parts] = {};
     for (std::size_t j = 0; j < wide; j += lanes) {
 #pragma GCC unroll 4
         for (std::size_t p = 0; p < parts; ++p) {
@@ -104,11 +106,17 @@ VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, CodedRo
             rest[p] += (t - whole) * (t - whole);
             const Ints code = __builtin_convertvector(whole, Ints);
             sum[p] += code;
-            sum_of_squares[p] += code * code;
-            std::memcpy(row.wide_codes.data() + j + p * width, &code, sizeof code);
+            if constexpr (narrows) {
+                const auto narrow = __builtin_convertvector(code, Register<std::int8_t, width>);
+                std::memcpy(codes + j + p * width, &narrow, sizeof narrow);
+            } else {
+                std::memcpy(row.wide_codes.data() + j + p * width, &code, sizeof code);
+            }
         }
     }
-    for (std::size_t j = 0; j < wide; ++j) codes[j] = static_cast<std::int8_t>(row.wide_codes[j]);
+    if constexpr (!narrows) {
+        for (std::size_t j = 0; j < wide; ++j) codes[j] = static_cast<std::int8_t>(row.wide_codes[j]);
+    }
     std::memcpy(lane, &squares, sizeof lane);
     found.square = folded_lanes(lane);
     std::memcpy(lane, &rest, sizeof lane);
@@ -116,8 +124,6 @@ VISUAL_SEARCH_INLINE Sums code_row(const Unpacked& from, const float* x, CodedRo
     std::int32_t whole_lane[lanes];
     std::memcpy(whole_lane, &sum, sizeof whole_lane);
     found.sum = folded_lanes(whole_lane);
-    std::memcpy(whole_lane, &sum_of_squares, sizeof whole_lane);
-    found.sum_of_squares = folded_lanes(whole_lane);
     return found;
 }
 
@@ -141,11 +147,12 @@ VISUAL_SEARCH_INLINE void pack_some(const Unpacked& from, const PackedRows& to, 
         const Sums found =
             code_row<Bytes>(from, from.rows + row * from.d, coded, panel.data() + row % panel_rows * wide);
         const double b = found.b, square = found.square, left = std::sqrt(double(found.rest));
-        const double roundings = 0x1p-21 * (std::sqrt(double(found.sum_of_squares)) + 1 + left);
+        const double length = std::sqrt(square) * b * (1 + growth);
+        const double roundings = 0x1p-21 * (length + 1 + 2 * left);  // |i| is not above length + left
         to.half_square[row] = static_cast<float>(square * b / 2 * (1 - growth));
         to.inverse[row] = found.b;
         to.error[row] = static_cast<float>(left * (1 + growth) + roundings);
-        to.length[row] = static_cast<float>(std::sqrt(square) * b * (1 + growth));
+        to.length[row] = static_cast<float>(length);
         to.bias[row] = -128 * found.sum;
         if ((row + 1) % panel_rows != 0 && row + 1 != span.last) continue;
         const std::size_t begin = std::max(span.first, row / panel_rows * panel_rows) % panel_rows;

@@ -52,7 +52,7 @@ VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
     if constexpr (Bytes != any_register && std::is_same_v<T, float>) {
         // GCC 12 widens half a register at a time, by way of memory.
         Register<double, Bytes> wide;
-        asm("vcvtps2pd %1, %0" : "=v"(wide) : "m"(*reinterpret_cast<const float(*)[width]>(from)));
+        asm volatile("vcvtps2pd %1, %0" : "=v"(wide) : "m"(*reinterpret_cast<const float(*)[width]>(from)));
         return wide;
     }
 #endif
@@ -61,12 +61,57 @@ VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
     return __builtin_convertvector(some, Register<double, Bytes>);
 }
 
-template <std::size_t Bytes, class T, class Term>
-VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
+// Eight numbers folded.
+VISUAL_SEARCH_INLINE double folded_eight(const double* terms) {
+    const double first = terms[0] + terms[4], second = terms[1] + terms[5];
+    const double third = terms[2] + terms[6], fourth = terms[3] + terms[7];
+    return (first + third) + (second + fourth);
+}
+
+// Computed here, not later: else what it is made of waits in memory.
+template <class Vector>
+VISUAL_SEARCH_INLINE void settle(Vector& value) {
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    asm volatile("" : "+v"(value));
+#endif
+    (void)value;
+}
+
+// The sum of `8 x Count` registers of terms, folded without a way through memory.
+template <std::size_t Bytes, std::size_t Count, class X, class T, class Term>
+VISUAL_SEARCH_INLINE double sum_in_registers(const X* x, const T* q, Term term) {
+    using Doubles = Register<double, Bytes>;
+    constexpr std::size_t wide = Bytes / sizeof(double), part = Count * wide, eight = 8;
+    Doubles sums[Count];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < Count; ++i) {
+        const auto made = [&](std::size_t at) {
+            return term(widened<Bytes>(x + i * wide + at * part), widened<Bytes>(q + i * wide + at * part));
+        };
+        const auto lower = (made(0) + made(4)) + (made(2) + made(6));
+        sums[i] = lower + ((made(1) + made(5)) + (made(3) + made(7)));
+        settle(sums[i]);
+    }
+#pragma GCC unroll 4
+    for (std::size_t half = Count / 2; half * wide >= eight; half /= 2) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+    }
+    double last[eight];
+    std::memcpy(last, sums, sizeof last);
+    return folded_eight(last);
+}
+
+template <std::size_t Bytes, class X, class T, class Term>
+VISUAL_SEARCH_INLINE double sum_of(const X* x, const T* q, std::size_t d, double* __restrict terms, Term term) {
     if constexpr (std::is_floating_point_v<T>) {
         // The first folds while the terms are made, where that comes out even.
         if (d % 64 == 0) {
             const std::size_t part = d / 8;
+            constexpr std::size_t wide = Bytes / sizeof(double), least = 8 / wide;
+            if (part == least * wide) return sum_in_registers<Bytes, least>(x, q, term);
+            if (part == 2 * least * wide) return sum_in_registers<Bytes, 2 * least>(x, q, term);
+            if (part == 4 * least * wide) return sum_in_registers<Bytes, 4 * least>(x, q, term);
             for (std::size_t i = 0; i < part; i += Bytes / sizeof(double)) {
                 const auto made = [&](std::size_t at) {
                     return term(widened<Bytes>(x + i + at * part), widened<Bytes>(q + i + at * part));
@@ -90,8 +135,8 @@ VISUAL_SEARCH_INLINE double sum_of(const T* x, const T* q, std::size_t d, double
     }
 }
 
-template <std::size_t Bytes, class T>
-VISUAL_SEARCH_INLINE double distance_in(Metric metric, const T* x, const T* q, std::size_t d, double* terms) {
+template <std::size_t Bytes, class X, class T>
+VISUAL_SEARCH_INLINE double distance_in(Metric metric, const X* x, const T* q, std::size_t d, double* terms) {
     const auto product = [](auto one, auto other) { return one * other; };
     if (metric == Metric::l2) {
         return std::sqrt(sum_of<Bytes>(x, q, d, terms, [](auto one, auto other) { return (one - other) * (one - other); }));
@@ -108,6 +153,38 @@ VISUAL_SEARCH_INLINE double distance_in(Metric metric, const T* x, const T* q, s
     }
 }
 
+// A row as its terms need it: pairs that follow each other often have the row in common, and widening float32 is half of
+// the work.
+template <std::size_t Bytes, class T>
+class WideRow {
+  public:
+    explicit WideRow(std::size_t d) : wide_(std::is_same_v<T, float> ? d : 0) {}
+
+    VISUAL_SEARCH_INLINE auto of(const T* row) {
+        if constexpr (!std::is_same_v<T, float>) {
+            return row;
+        } else {
+            if (row != known_) widen(row);
+            known_ = row;
+            return static_cast<const double*>(wide_.data());
+        }
+    }
+
+  private:
+    VISUAL_SEARCH_INLINE void widen(const T* row) {
+        constexpr std::size_t width = Bytes / sizeof(double);
+        std::size_t i = 0;
+        for (; i + width <= wide_.size(); i += width) {
+            const auto some = widened<Bytes>(row + i);
+            std::memcpy(wide_.data() + i, &some, sizeof some);
+        }
+        for (; i < wide_.size(); ++i) wide_[i] = double(row[i]);
+    }
+
+    std::vector<double> wide_;
+    const T* known_ = nullptr;
+};
+
 template <class T>
 struct Pairs {
     const T* gallery;
@@ -118,60 +195,70 @@ struct Pairs {
     double* distances;
 };
 
+// A pair and its place among all.
+struct Placed {
+    std::uint32_t place, query;
+    std::size_t row;
+};
+
 template <std::size_t Bytes, class T>
-VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric,
-                                             const std::vector<std::uint32_t>& order) {
+VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metric, const std::vector<Placed>& order) {
     constexpr std::size_t ahead = 8, line = 64;
     std::vector<double> terms(pairs.d);
+    WideRow<Bytes, T> wide(pairs.d);
     for (std::size_t at = 0; at < order.size(); ++at) {
-        if (at + ahead < order.size()) {
-            const T* const soon = pairs.gallery + std::size_t(pairs.rows[order[at + ahead]]) * pairs.d;
-            const T* const query = pairs.queries + std::size_t(pairs.query_of[order[at + ahead]]) * pairs.d;
-            for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) {
-                __builtin_prefetch(soon + i);
-                __builtin_prefetch(query + i);
-            }
+        const Placed one = order[at], soon = order[std::min(at + ahead, order.size() - 1)];
+        for (std::size_t i = 0; i < pairs.d; i += line / sizeof(T)) {
+            __builtin_prefetch(pairs.gallery + soon.row * pairs.d + i);
         }
-        const std::uint32_t i = order[at];
-        pairs.distances[i] = distance_in<Bytes>(metric, pairs.gallery + std::size_t(pairs.rows[i]) * pairs.d,
-                                         pairs.queries + std::size_t(pairs.query_of[i]) * pairs.d, pairs.d, terms.data());
+        pairs.distances[one.place] = distance_in<Bytes>(metric, wide.of(pairs.gallery + one.row * pairs.d),
+                                                        pairs.queries + one.query * pairs.d, pairs.d, terms.data());
     }
 }
 
-// The pairs first .. last, those of near rows together: a row that many queries ask for comes from memory once.
+// Those of `count` pairs whose rows are first .. last, near rows together: a row that many queries ask for comes from
+// memory once.
 template <class T>
-std::vector<std::uint32_t> by_rows(const Pairs<T>& pairs, std::size_t rows, std::size_t first, std::size_t last) {
-    const std::size_t parts = std::min<std::size_t>(rows, 1 << 14);
-    const auto part_of = [&](std::size_t i) { return std::size_t(pairs.rows[i]) * parts / rows; };
-    std::vector<std::uint32_t> begins(parts + 1, 0), order(last - first);
-    for (std::size_t i = first; i < last; ++i) ++begins[part_of(i) + 1];
+std::vector<Placed> by_rows(const Pairs<T>& pairs, std::size_t count, std::size_t first, std::size_t last) {
+    const std::size_t span = last - first, parts = std::min<std::size_t>(span, count + (1 << 10));
+    const auto place = [&](std::size_t i) { return std::size_t(pairs.rows[i]) - first; };  // huge before the first
+    std::vector<std::uint32_t> begins(parts + 1, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (place(i) < span) ++begins[place(i) * parts / span + 1];
+    }
     for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
-    for (std::size_t i = first; i < last; ++i) order[begins[part_of(i)]++] = static_cast<std::uint32_t>(i);
+    std::vector<Placed> order(begins[parts]);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (place(i) >= span) continue;
+        order[begins[place(i) * parts / span]++] = {static_cast<std::uint32_t>(i),
+                                                    static_cast<std::uint32_t>(pairs.query_of[i]),
+                                                    static_cast<std::size_t>(pairs.rows[i])};
+    }
     return order;
 }
 
 template <class T>
-void pair_distances_anywhere(const Pairs<T>& pairs, Metric metric, const std::vector<std::uint32_t>& order) {
+void pair_distances_anywhere(const Pairs<T>& pairs, Metric metric, const std::vector<Placed>& order) {
     distances_of_pairs<any_register>(pairs, metric, order);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 template <class T>
 __attribute__((target("avx2"))) void pair_distances_by_avx2(const Pairs<T>& pairs, Metric metric,
-                                                            const std::vector<std::uint32_t>& order) {
+                                                            const std::vector<Placed>& order) {
     distances_of_pairs<avx2_register>(pairs, metric, order);
 }
 template <class T>
 VISUAL_SEARCH_AVX512 void pair_distances_by_avx512(const Pairs<T>& pairs, Metric metric,
-                                                   const std::vector<std::uint32_t>& order) {
+                                                   const std::vector<Placed>& order) {
     distances_of_pairs<avx512_register>(pairs, metric, order);
 }
 #endif
 
-// `rows` is how many the gallery has.
+// Of `count` pairs those whose rows are first .. last.
 template <class T>
-void pair_distances(const Pairs<T>& pairs, Metric metric, std::size_t rows, std::size_t first, std::size_t last) {
-    const std::vector<std::uint32_t> order = by_rows(pairs, rows, first, last);
+void pair_distances(const Pairs<T>& pairs, Metric metric, std::size_t count, std::size_t first, std::size_t last) {
+    const std::vector<Placed> order = by_rows(pairs, count, first, last);
 #ifdef VISUAL_SEARCH_X86_DISPATCH
     if (processor() == Processor::avx512vnni) return pair_distances_by_avx512(pairs, metric, order);
     if (processor() == Processor::avx2) return pair_distances_by_avx2(pairs, metric, order);

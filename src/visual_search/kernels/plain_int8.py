@@ -7,9 +7,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows, growth, room_for
+from visual_search.kernels.int8_codes import (
+    PANEL_ROWS,
+    Candidates,
+    CodedQueries,
+    PackedRows,
+    coded_queries,
+    growth,
+    room_for,
+)
 
-__all__ = ["RowScreen", "pack_rows"]
+__all__ = ["RowScreen", "code_queries", "pack_rows"]
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -55,8 +63,9 @@ def pack_rows(
     wide = b.astype(np.float64)
     packed.inverse[:n] = b
     packed.half_square[:n] = squares * wide / 2 * (1 - more)
-    packed.error[:n] = left * (1 + more) + 2.0**-21 * (np.sqrt((codes * codes).sum(axis=1)) + 1 + left)
-    packed.length[:n] = np.sqrt(squares) * wide * (1 + more)
+    length = np.sqrt(squares) * wide * (1 + more)
+    packed.error[:n] = left * (1 + more) + 2.0**-21 * (length + 1 + 2 * left)  # |i| is not above length + left
+    packed.length[:n] = length
     packed.bias[:n] = -128 * codes.sum(axis=1)
     panels = packed.codes.reshape(-1, -(-d // 4), PANEL_ROWS, 4)
     filled = np.zeros((len(panels) * PANEL_ROWS, panels.shape[1] * 4), dtype=np.int8)
@@ -75,6 +84,34 @@ def _lane_sums(terms: Float32Array) -> Float32Array:
         lanes[:, :half] += lanes[:, half : 2 * half]
         half //= 2
     return lanes[:, 0]
+
+
+def code_queries(queries: FloatArray, most: int = 127, *, threads: int | None = None) -> CodedQueries:
+    """Codes of float64 queries.
+
+    Parameters
+    ----------
+    queries : float64 array of shape (n, d)
+    most : {127, 63}
+        As for `CodedQueries`; what the kernels' ``largest_code`` says.
+    threads : int, optional
+        Without the compiled kernels it is one anyway.
+
+    >>> coded = code_queries(np.array([[127.0, -63.4]]))
+    >>> coded.codes[0].tolist(), coded.scale.tolist(), bool(0.4 / 142 < coded.ratio[0] < 0.4 / 141)
+    ([255, 65, 128, 128], [1.0], True)
+    """
+    del threads
+    n, d = queries.shape
+    codes = np.full((n, -(-d // 4) * 4), most + 1, dtype=np.uint8)
+    largest = np.abs(queries).max(axis=1)
+    inverse = np.minimum(most / np.where(largest > 0, largest, most), 1e30)
+    scale = 1 / inverse
+    whole = np.rint(queries * inverse[:, None])
+    codes[:, :d] = whole + (most + 1)
+    rest = queries - whole * scale[:, None]
+    sums = np.stack([np.einsum("ij,ij->i", part, part) for part in (queries, whole, rest)], axis=1)
+    return coded_queries(d, most, codes, scale, sums)
 
 
 class RowScreen:
@@ -143,10 +180,11 @@ class RowScreen:
         dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - (queries.most + 1)) @ rows.T)
         errors = queries.size[:, None] * (error + queries.ratio[:, None] * length)
         if not self._euclidean:
-            return _below((-dots - errors) / b), _above((-dots + errors) / b)
+            return _below((-dots - errors) * (1 / b)), _above((-dots + errors) * (1 / b))
         least, most = (squares[:, None] for squares in queries.squares)
         above = half * (1 + 3 * growth(packed.dimension))
-        return _below(least + 2 * ((half - dots - errors) / b)), _above(most + 2 * ((above - dots + errors) / b))
+        unit = 2 / b
+        return _below(least + (half - dots - errors) * unit), _above(most + (above - dots + errors) * unit)
 
     def likely(self) -> Candidates:
         """Of rows that may be among the nearest the k with the least upper bounds, ties by row; in order of rows."""

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "bounds.hpp"
+#include "candidates.hpp"
+#include "compact.hpp"
+#include "growing.hpp"
 #include "halving.hpp"
 #include "tiles.hpp"
 
 namespace kernels {
-
-struct Candidate {
-    std::int64_t row;
-    float lower, upper;
-};
 
 class QueryScreen {
   public:
@@ -48,38 +46,38 @@ class QueryScreen {
         tile.delta[q] = static_cast<float>(gamma * question_.ratio);
     }
 
-    bool seen_none() const { return uppers_.empty() && kth_ == std::numeric_limits<double>::infinity(); }
+    bool seen_none() const { return uppers_.size() == 0 && kth_ == std::numeric_limits<double>::infinity(); }
 
     // A limit from rows that are seen, with all others, only later.
     void open(const PackedRows& rows, const std::vector<Reaching>& least) {
-        Bounds bounds;
-        for (std::size_t first = 0; first < least.size(); first += most_reaching) {
-            const std::size_t count = std::min(most_reaching, least.size() - first);
-            bounds_maker(options_.processor)(rows, question_, options_, least.data() + first, count, bounds);
-            uppers_.insert(uppers_.end(), bounds.upper, bounds.upper + count);
+        float lower[most_reaching];
+        for (const Reaching& some : least) {
+            bounds_maker(options_.processor)(rows, question_, options_, some, lower, uppers_.room_for(some.count));
+            uppers_.add(some.count);
         }
         part_uppers();
-        uppers_.clear();
+        uppers_.keep(0);
     }
 
-    // Rows that may belong, up to `most_reaching`, the first of all called `number`. Which of them do cannot be foreseen,
-    // so nothing branches.
-    void see(const PackedRows& rows, const Reaching* some, std::size_t count, std::int64_t number) {
+    // What rows that come soon will be put beside or behind: it has not been looked at since other queries were.
+    void expect() const {
+        constexpr std::size_t line = 64;
+        candidates_.expect();
+        const char* const beside = reinterpret_cast<const char*>(uppers_.begin());
+        for (std::size_t at = 0; at < uppers_.size() * sizeof(float); at += line) __builtin_prefetch(beside + at, 1);
+    }
+
+    // Rows that may belong, the first of all called `number`.
+    void see(const PackedRows& rows, const Reaching& some, std::int64_t number) {
         if (full_) return;
-        Bounds bounds;
-        bounds_maker(options_.processor)(rows, question_, options_, some, count, bounds);
-        Candidate within[most_reaching];
-        float least[most_reaching];
-        std::size_t found = 0, close = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            within[found] = {number + some[i].row, bounds.lower[i], bounds.upper[i]};
-            found += double(bounds.lower[i]) <= limit_;
-            least[close] = bounds.upper[i];
-            close += double(bounds.upper[i]) <= kth_;
-        }
-        if (candidates_.empty()) candidates_.reserve(enough_);
-        candidates_.insert(candidates_.end(), within, within + found);
-        uppers_.insert(uppers_.end(), least, least + close);
+        if (candidates_.size() == 0) candidates_.room_for(enough_ + most_reaching);
+        const BoundedRows more = candidates_.room_for(some.count);
+        bounds_maker(options_.processor)(rows, question_, options_, some, more.lower, more.upper);
+        for (std::size_t i = 0; i < some.count; ++i) more.rows[i] = number + some.rows[i];
+        candidates_.add(some.count);
+        float* const close = uppers_.room_for(some.count);
+        std::copy(more.upper, more.upper + some.count, close);
+        uppers_.add(compacters(options_.processor).numbers(close, some.count, static_cast<float>(kth_)));
         if (uppers_.size() >= many_) part_uppers();
         if (candidates_.size() + most_reaching / 4 >= enough_) make_room();
     }
@@ -89,36 +87,36 @@ class QueryScreen {
     void take_likely(std::vector<std::int64_t>& likely) {
         order_uppers();
         drop();
-        const Candidate last = kth_candidate();
-        std::size_t rest = 0;
-        for (const Candidate& one : candidates_) {
-            if (nearer(last, one)) {
-                candidates_[rest++] = one;
-            } else {
-                likely.push_back(one.row);
-            }
-        }
-        candidates_.resize(rest);
+        const Last last = last_likely();
+        candidates_.part(likely, [&last](std::int64_t row, float upper) {
+            return upper < last.upper || (upper == last.upper && row <= last.row);
+        });
     }
 
-    const std::vector<Candidate>& candidates() const { return candidates_; }
+    const Candidates& candidates() const { return candidates_; }
 
   private:
-    static bool nearer(const Candidate& one, const Candidate& other) {
-        return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
-    }
+    struct Last {
+        float upper;
+        std::int64_t row;
+    };
 
     // The last of the likely ones.
-    Candidate kth_candidate() const {
+    Last last_likely() const {
         constexpr std::int64_t last_row = std::numeric_limits<std::int64_t>::max();
-        if (candidates_.size() <= options_.k) return {last_row, 0, std::numeric_limits<float>::infinity()};
-        const Candidate kth{last_row, 0, static_cast<float>(kth_)};
-        const auto within = [&kth](const Candidate& one) { return one.upper <= kth.upper; };
+        const std::size_t size = candidates_.size();
+        if (size <= options_.k) return {std::numeric_limits<float>::infinity(), last_row};
+        const float kth = static_cast<float>(kth_);
+        const auto within = [kth](float upper) { return upper <= kth; };
         // Not so where some tie with the k-th, or a limit from elsewhere has dropped some of the k.
-        if (std::size_t(std::count_if(candidates_.begin(), candidates_.end(), within)) == options_.k) return kth;
-        std::vector<Candidate> all = candidates_;
+        const auto count = std::count_if(candidates_.upper(), candidates_.upper() + size, within);
+        if (std::size_t(count) == options_.k) return {kth, last_row};
+        std::vector<Last> all(size);
+        for (std::size_t i = 0; i < size; ++i) all[i] = {candidates_.upper()[i], candidates_.rows()[i]};
         const auto last = all.begin() + std::ptrdiff_t(options_.k - 1);
-        std::nth_element(all.begin(), last, all.end(), nearer);
+        std::nth_element(all.begin(), last, all.end(), [](const Last& one, const Last& other) {
+            return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
+        });
         return *last;
     }
 
@@ -133,14 +131,14 @@ class QueryScreen {
     void order_uppers() {
         if (uppers_.size() < options_.k) return;
         keep_least(0);
-        const auto last = uppers_.begin() + std::ptrdiff_t(options_.k - 1);
+        float* const last = uppers_.begin() + (options_.k - 1);
         if (uppers_.size() > options_.k) std::nth_element(uppers_.begin(), last, uppers_.end());
         lower_kth(*std::max_element(uppers_.begin(), last + 1));
     }
 
     void keep_least(std::size_t more) {
-        lower_kth(value_finder(options_.processor)(uppers_.data(), uppers_.size(), options_.k, more));
-        keep_within(uppers_, [this](float upper) { return double(upper) <= kth_; });
+        lower_kth(value_finder(options_.processor)(uppers_.begin(), uppers_.size(), options_.k, more));
+        uppers_.keep(compacters(options_.processor).numbers(uppers_.begin(), uppers_.size(), static_cast<float>(kth_)));
     }
 
     void lower_kth(double kth) {
@@ -148,20 +146,7 @@ class QueryScreen {
         limit_ = std::min(limit_, kth_ + slack_);
     }
 
-    template <class T, class Wanted>
-    static void keep_within(std::vector<T>& all, Wanted wanted) {
-        std::size_t count = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            const T one = all[i];
-            all[count] = one;
-            count += wanted(one);
-        }
-        all.resize(count);
-    }
-
-    void drop() {
-        keep_within(candidates_, [this](const Candidate& one) { return double(one.lower) <= limit_; });
-    }
+    void drop() { candidates_.drop(limit_, options_.processor); }
 
     // Often enough that memory stays small. More than half of the room still taken, and no other to be had: another way is
     // better for this query.
@@ -173,7 +158,7 @@ class QueryScreen {
             room_ *= 2;
         }
         full_ = candidates_.size() > room_ / 2;
-        if (full_) candidates_ = {};
+        if (full_) candidates_.forget();
         enough_ = std::min(room_, std::max(enough_, 2 * candidates_.size()));
     }
 
@@ -181,8 +166,8 @@ class QueryScreen {
     const ScreenOptions& options_;
     std::size_t* spare_;
     std::size_t room_ = options_.room;
-    std::vector<Candidate> candidates_;
-    std::vector<float> uppers_;
+    Candidates candidates_;
+    Growing<float> uppers_;
     double kth_ = std::numeric_limits<double>::infinity();
     double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
     std::size_t many_ = options_.k + std::max<std::size_t>(8, options_.k / 2);

@@ -13,6 +13,7 @@
 
 #include "opening.hpp"
 #include "query_screen.hpp"
+#include "reaching.hpp"
 #include "tiles.hpp"
 
 namespace kernels {
@@ -20,8 +21,8 @@ namespace kernels {
 // Up to eight queries, and the rows that reached their thresholds and have not been looked at more closely.
 class QueryTile {
   public:
-    QueryTile(QueryScreen* screens, std::size_t count, const PackedRows& rows, std::int64_t number)
-        : screens_(screens), count_(count), rows_(rows), number_(number) {
+    QueryTile(QueryScreen* screens, std::size_t count, const PackedRows& rows, std::int64_t number, Processor processor)
+        : screens_(screens), count_(count), rows_(rows), number_(number), gather_(gatherer(processor)) {
         tile_.half = screens_[0].question().half;
         for (std::size_t i = 0; i < tile_queries; ++i) {
             const QueryScreen& screen = screens_[std::min(i, count_ - 1)];
@@ -43,12 +44,14 @@ class QueryTile {
 
     // The rows of a panel that reached the thresholds.
     void keep(std::size_t panel, const Reached& reached) {
-        each_reached(reached, [&](std::size_t i, std::size_t r) {
-            kept_[i][counts_[i]++] = {static_cast<std::uint32_t>(panel * panel_rows + r), reached.products[i][r]};
-        });
+        gather_(reached, panel, kept_);
         for (std::size_t i = 0; i < tile_queries; ++i) {
-            if (counts_[i] > enough) see(i);
+            if (kept_[i].filled()) see(i);
         }
+    }
+
+    void expect() const {
+        for (std::size_t i = 0; i < count_; ++i) screens_[i].expect();
     }
 
     void see_kept() {
@@ -56,16 +59,15 @@ class QueryTile {
     }
 
   private:
-    static constexpr std::size_t enough = most_reaching - panel_rows;
-
     void see(std::size_t i) {
-        std::size_t count = i < count_ ? counts_[i] : 0;
+        Reaching& mine = kept_[i];
+        if (i >= count_) mine.count = 0;
         // What fills up the last panel is no row.
-        while (count > 0 && kept_[i][count - 1].row >= rows_.count) --count;
-        counts_[i] = 0;
-        if (count == 0) return;
-        screens_[i].see(rows_, kept_[i], count, number_);
+        while (mine.count > 0 && mine.rows[mine.count - 1] >= rows_.count) --mine.count;
+        if (mine.count == 0) return;
+        screens_[i].see(rows_, mine, number_);
         screens_[i].set_thresholds(tile_, i);
+        mine.count = 0;
     }
 
     QueryScreen* screens_;
@@ -73,8 +75,8 @@ class QueryTile {
     const PackedRows& rows_;
     std::int64_t number_;
     Tile tile_;
-    std::size_t counts_[tile_queries] = {};
-    Reaching kept_[tile_queries][most_reaching];
+    Gatherer gather_;
+    Reaching kept_[tile_queries];
 };
 
 // Panels whose products are kept until they have given a first limit: some of the second cache; none where that is too
@@ -89,19 +91,20 @@ inline std::size_t opening_panels(const PackedRows& rows, const std::vector<Quer
 }
 
 // A limit for each query of a tile from rows whose products are known.
-inline void limit_by_first(const PackedRows& rows, QueryTile& queries, std::vector<Reached>& known,
-                           const ScreenOptions& options) {
+inline void limit_by_first(const PackedRows& rows, const std::vector<float>& units, QueryTile& queries,
+                           std::vector<Reached>& known, const ScreenOptions& options) {
     std::vector<float> values;
     float most[tile_queries];
     std::vector<Reaching> least[tile_queries];
     for (std::size_t i = 0; i < tile_queries; ++i) {
-        most[i] = least_finder(options.processor)({rows, queries.tile(), known}, i, options.k, values);
+        most[i] = least_finder(options.processor)({rows, units, queries.tile(), known}, i, options.k, values);
     }
     const Tile tile = least_tile(queries.tile(), most);
     for (std::size_t panel = 0; panel < known.size(); ++panel) {
         if (!tile_kernels(options.processor).marks(rows, panel, tile, known[panel])) continue;
         each_reached(known[panel], [&](std::size_t i, std::size_t r) {
-            least[i].push_back({static_cast<std::uint32_t>(panel * panel_rows + r), known[panel].products[i][r]});
+            if (least[i].empty() || least[i].back().count == most_reaching) least[i].emplace_back();
+            least[i].back().add(static_cast<std::uint32_t>(panel * panel_rows + r), known[panel].products[i][r]);
         });
     }
     queries.open(least);
@@ -112,12 +115,14 @@ inline void open_screens(const PackedRows& rows, std::int64_t first, std::vector
                          const ScreenOptions& options, std::size_t panels) {
     const TileKernels kernels = tile_kernels(options.processor);
     std::vector<Reached> known(panels);
+    std::vector<float> units(panels * panel_rows);
+    for (std::size_t row = 0; row < units.size(); ++row) units[row] = 1 / rows.inverse[row];
     for (std::size_t q = 0; q < screens.size(); q += tile_queries) {
-        QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first);
+        QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first, options.processor);
         Tile all = queries.tile();
         std::fill(all.beta, all.beta + tile_queries, -std::numeric_limits<float>::infinity());
         for (std::size_t panel = 0; panel < panels; ++panel) kernels.products(rows, panel, all, known[panel]);
-        limit_by_first(rows, queries, known, options);
+        limit_by_first(rows, units, queries, known, options);
         for (std::size_t panel = 0; panel < panels; ++panel) {
             if (kernels.marks(rows, panel, queries.tile(), known[panel])) queries.keep(panel, known[panel]);
         }
@@ -149,7 +154,8 @@ inline void screen_rows(const PackedRows& rows, std::int64_t first, std::vector<
     for (std::size_t begin = opened; begin < panels; begin += portion) {
         const std::size_t end = std::min(begin + portion, panels);
         for (std::size_t q = 0; q < screens.size(); q += tile_queries) {
-            QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first);
+            QueryTile queries(&screens[q], std::min(tile_queries, screens.size() - q), rows, first, options.processor);
+            queries.expect();
             for (std::size_t panel = begin; panel < end; ++panel) {
                 if (kernels.products(rows, panel, queries.tile(), reached)) queries.keep(panel, reached);
             }

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from visual_search.kernels.int8_codes import code_queries
 from visual_search.kernels.joined import (
     DictHits,
     IdHits,
@@ -108,9 +107,18 @@ def _packed(kernels: ModuleType) -> tuple[Any, Any]:
     return (codes[:70], packed.bias[:70]), (_LINE, -128 * _LINE.sum(axis=1))
 
 
+def _coded(kernels: ModuleType) -> tuple[Any, Any]:
+    found = kernels.code_queries(np.array([[126.0, 40.0], [126.0, 3.0]]), most=63)
+    # Twice (63, 20), which is all of it, and twice (63, 2), which is one too much.
+    right = np.array([[127, 84, 64, 64], [127, 66, 64, 64]], dtype=np.uint8), np.array([0, 1]) / np.hypot(126, 4)
+    return (found.codes, np.round(found.ratio, 9)), (right[0], np.round(right[1], 9))
+
+
 def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     packed = kernels.pack_rows(_LINE, np.zeros(2, dtype=np.float32))
-    queries = code_queries(np.array([[127.0, 40.25], [127.0, 3.0]]), most=63)  # which every processor can take
+    queries = kernels.code_queries(
+        np.array([[127.0, 40.25], [127.0, 3.0]]), most=63
+    )  # which every processor can take
     screen = kernels.RowScreen(queries, 2, euclidean=True)
     screen.see(packed, np.full(2, 1.5), np.zeros(2))
     likely, others = screen.likely(), screen.others(np.full(2, 1.5))
@@ -161,6 +169,7 @@ QUESTIONS: dict[str, Callable[[ModuleType], tuple[Any, Any]]] = {
     "join_run": _run,
     "merge_nearest": _merged,
     "pack_rows": _packed,
+    "code_queries": _coded,
     "pair_distances": _pairs,
     "read_table": _table,
     "RowScreen": _nearest,
