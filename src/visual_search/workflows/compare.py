@@ -76,7 +76,8 @@ def gate_files(
 
 def _read(paths: Sequence[str | os.PathLike[str]]) -> list[StoredResult]:
     """All results, or everything that is none of them; one file's own error where it is the only one that is wrong."""
-    stored, refused = [], []
+    stored: list[StoredResult] = []
+    refused: list[FileFormatError] = []
     for path in paths:
         try:
             stored.append(read_result(path))
