@@ -86,8 +86,8 @@ def _read(paths: Sequence[str | os.PathLike[str]]) -> list[StoredResult]:
     if len(refused) == 1:
         raise refused[0]
     problems = Problems("results")
-    for problem in refused:
-        problems.add(str(problem))
+    for one in refused:
+        problems.add(str(one))
     problems.raise_if_any(FileFormatError)
     return stored
 
