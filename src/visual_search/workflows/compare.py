@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from visual_search.errors import InputError
+from visual_search.errors import FileFormatError, InputError, Problems
 from visual_search.evaluation.comparison import Comparison, compare
 from visual_search.evaluation.gate import GateResult, gate
 from visual_search.evaluation.statistics.interval import Resampling
@@ -44,7 +44,7 @@ def compare_files(
     InputError
         No result is named after the baseline, or several are; one file given twice; and what ``compare`` refuses.
     """
-    stored = [read_result(path) for path in without_companions(results)]
+    stored = _read(without_companions(results))
     paths = [one.path.resolve() for one in stored]
     if twice := sorted({str(one.path) for one, path in zip(stored, paths, strict=True) if paths.count(path) > 1}):
         raise InputError(f"results: {', '.join(twice)} given twice; a result does not differ from itself")
@@ -72,6 +72,24 @@ def gate_files(
     """Test a result on disk for being no worse than another; see :func:`visual_search.evaluation.gate.gate`."""
     settings = Resampling(resamples=10_000, confidence=confidence, seed=seed)
     return gate(candidate, baseline, measure, margin, resampling=settings, despite=despite)
+
+
+def _read(paths: Sequence[str | os.PathLike[str]]) -> list[StoredResult]:
+    """All results, or everything that is none of them; one file's own error where it is the only one that is wrong."""
+    stored: list[StoredResult] = []
+    refused: list[FileFormatError] = []
+    for path in paths:
+        try:
+            stored.append(read_result(path))
+        except FileFormatError as problem:
+            refused.append(problem)
+    if len(refused) == 1:
+        raise refused[0]
+    problems = Problems("results")
+    for one in refused:
+        problems.add(str(one))
+    problems.raise_if_any(FileFormatError)
+    return stored
 
 
 def _first(stored: list[StoredResult], baseline: str) -> list[StoredResult]:

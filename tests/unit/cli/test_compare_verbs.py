@@ -68,6 +68,18 @@ def test_results_on_other_data_end_with_2_and_the_whole_list(capsys: Capture) ->
     assert "NOT COMPARABLE, compared nevertheless because: a trial" in capsys.readouterr().err
 
 
+def test_everything_that_is_no_result_is_told_at_once(capsys: Capture) -> None:
+    Path("answers.json").write_text('{"queries": []}', encoding="utf-8")
+    Path("leaks.json").write_text('{"format": "visual-search leaks"}', encoding="utf-8")
+    assert main(["compare", "out/loo-colour.json", "answers.json", "leaks.json"]) == 2
+    told = capsys.readouterr().err
+    assert "results: 2 problems" in told
+    assert "answers.json: not a result" in told
+    assert "leaks.json: its format is 'visual-search leaks'" in told
+    assert main(["compare", "out/loo-colour.json", "leaks.json"]) == 2
+    assert "problem" not in capsys.readouterr().err
+
+
 def test_the_baseline_is_chosen_by_model_or_file(capsys: Capture) -> None:
     for name in ("grid", "loo-grid.json", "out/loo-grid.json"):
         words = ["compare", "out/loo-colour.json", "out/loo-grid.json", "--baseline", name, "--json"]
