@@ -93,7 +93,7 @@ class FastScreen:
         """See a block's rows with the queries of the given numbers."""
         euclidean = self._space.metric == "l2"
         asked = self._space.queries(queries[chosen], DOUBLE)
-        bounds = _Bounds(self._space, asked.norms, self._space.shifts(queries[chosen]))
+        bounds = _Bounds(self._space, asked.norms, self._space.shifts_of(asked.vectors))
         coded = kernels().code_queries(asked.vectors, largest_code(), threads=self._threads)
         screen = kernels().RowScreen(coded, nearest.k, euclidean=euclidean, threads=self._threads)
         largest, row_norm = float(asked.norms.max()), 0.0

@@ -74,9 +74,12 @@ class ScreenSpace:
 
     def shifts(self, queries: AnyArray) -> FloatArray:
         """<q, centre> of each query, which is 0 under Euclidean distance."""
+        return self.shifts_of(_directions(queries) if self.metric == "cosine" else queries.astype(np.float64))
+
+    def shifts_of(self, vectors: FloatArray) -> FloatArray:
+        """The same of queries as the screen sees them, in float64."""
         if self.metric == "l2":
-            return np.zeros(len(queries))
-        vectors = _directions(queries) if self.metric == "cosine" else queries.astype(np.float64)
+            return np.zeros(len(vectors))
         # Not by BLAS, whose threads go on waiting for more, on processors that the search needs.
         products: FloatArray = np.einsum("ij,j->i", vectors, self.centre.astype(np.float64))
         return products

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "processors.hpp"
@@ -38,35 +37,31 @@ struct FoundPairs {
     const double* distances;
 };
 
-// How many of some pairs come before each: quicker than sorting where they are few, since nothing branches.
-VISUAL_SEARCH_INLINE void count_before(const double* distances, const std::int64_t* rows, std::size_t count,
-                                       std::int64_t* before) {
-    for (std::size_t i = 0; i < count; ++i) {
-        std::int64_t sum = 0;
-        for (std::size_t j = 0; j < count; ++j) {
-            sum += std::int64_t(distances[j] < distances[i]) |
-                   (std::int64_t(distances[j] == distances[i]) & std::int64_t(rows[j] < rows[i]));
-        }
-        before[i] = sum;
+// How many of some distances, those before it also where they are equal, come before each: quicker than sorting where they
+// are few, since nothing branches.
+VISUAL_SEARCH_INLINE void count_before(const float* distances, std::size_t count, std::int32_t* before) {
+    std::fill(before, before + count, 0);
+    for (std::size_t j = 0; j < count; ++j) {
+        const float one = distances[j];
+        for (std::size_t i = 0; i < j; ++i) before[i] += one < distances[i];
+        for (std::size_t i = j + 1; i < count; ++i) before[i] += one <= distances[i];
     }
 }
 
-using BeforeCounter = void (*)(const double* distances, const std::int64_t* rows, std::size_t count, std::int64_t* before);
+using BeforeCounter = void (*)(const float* distances, std::size_t count, std::int32_t* before);
 
-inline void count_before_anywhere(const double* distances, const std::int64_t* rows, std::size_t count,
-                                  std::int64_t* before) {
-    count_before(distances, rows, count, before);
+inline void count_before_anywhere(const float* distances, std::size_t count, std::int32_t* before) {
+    count_before(distances, count, before);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
-__attribute__((target("avx2"))) inline void count_before_by_avx2(const double* distances, const std::int64_t* rows,
-                                                                 std::size_t count, std::int64_t* before) {
-    count_before(distances, rows, count, before);
+__attribute__((target("avx2"))) inline void count_before_by_avx2(const float* distances, std::size_t count,
+                                                                 std::int32_t* before) {
+    count_before(distances, count, before);
 }
 
-VISUAL_SEARCH_AVX512 inline void count_before_by_avx512(const double* distances, const std::int64_t* rows,
-                                                        std::size_t count, std::int64_t* before) {
-    count_before(distances, rows, count, before);
+VISUAL_SEARCH_AVX512 inline void count_before_by_avx512(const float* distances, std::size_t count, std::int32_t* before) {
+    count_before(distances, count, before);
 }
 #endif
 
@@ -97,15 +92,14 @@ class NearestMerger {
         std::int64_t* const rows = table_.rows + query * table_.width;
         const double kth = distances[table_.k - 1];
         std::size_t count = 0;
-        new_distances_.resize(end - begin);
-        new_rows_.resize(end - begin);
+        some_.resize(end - begin);
         for (std::size_t i = begin; i < end; ++i) {
-            new_distances_[count] = found.distances[i];
-            new_rows_[count] = found.rows[i];
+            some_[count] = {found.distances[i], found.rows[i]};
             count += found.distances[i] <= kth;
         }
         if (count == 0) return;
-        order_new(count);
+        some_.resize(count);
+        order_new();
         known_.clear();
         for (std::size_t i = 0; i < table_.width && rows[i] >= 0; ++i) known_.push_back({distances[i], rows[i]});
         all_.resize(known_.size() + new_.size());
@@ -114,24 +108,35 @@ class NearestMerger {
         if (all_.size() > table_.width) table_.dropped[query] = all_[table_.width].distance;
     }
 
-    void order_new(std::size_t count) {
+    // Rounding to float32 keeps order but for numbers that become equal; those are put in order one by one.
+    void order_new() {
         constexpr std::size_t few = 256;
-        new_.resize(count);
-        before_.resize(count);
-        if (count <= few) {
-            count_before_(new_distances_.data(), new_rows_.data(), count, before_.data());
-        } else {
-            std::iota(before_.begin(), before_.end(), 0);
+        const std::size_t count = some_.size();
+        if (count > few) {
+            new_ = some_;
+            std::sort(new_.begin(), new_.end(), Nearer{});
+            return;
         }
-        for (std::size_t i = 0; i < count; ++i) new_[std::size_t(before_[i])] = {new_distances_[i], new_rows_[i]};
-        if (count > few) std::sort(new_.begin(), new_.end(), Nearer{});
+        new_.resize(count);
+        rough_.resize(count);
+        before_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) rough_[i] = static_cast<float>(some_[i].distance);
+        count_before_(rough_.data(), count, before_.data());
+        for (std::size_t i = 0; i < count; ++i) new_[std::size_t(before_[i])] = some_[i];
+        for (std::size_t i = 1; i < count; ++i) {
+            const Near one = new_[i];
+            std::size_t place = i;
+            for (; place > 0 && Nearer{}(one, new_[place - 1]); --place) new_[place] = new_[place - 1];
+            new_[place] = one;
+        }
     }
 
     void put(double* distances, std::int64_t* rows) const {
         constexpr double never = std::numeric_limits<double>::infinity();
         const double most = all_.size() < table_.k ? never : all_[table_.k - 1].distance;
-        for (std::size_t i = 0; i < table_.width; ++i) {
-            const bool kept = i < all_.size() && all_[i].distance <= most;
+        // Behind all there are, places are empty as they were.
+        for (std::size_t i = 0; i < std::min(table_.width, all_.size()); ++i) {
+            const bool kept = all_[i].distance <= most;
             distances[i] = kept ? all_[i].distance : never;
             rows[i] = kept ? all_[i].row : -1;
         }
@@ -139,9 +144,9 @@ class NearestMerger {
 
     const NearestTable table_;
     const BeforeCounter count_before_ = before_counter();
-    std::vector<double> new_distances_;
-    std::vector<std::int64_t> new_rows_, before_;
-    std::vector<Near> new_, known_, all_;
+    std::vector<float> rough_;
+    std::vector<std::int32_t> before_;
+    std::vector<Near> some_, new_, known_, all_;
 };
 
 }  // namespace kernels
