@@ -93,12 +93,10 @@ class GroupedValues:
         if groups is None:
             sums, sizes = held, np.ones(len(held), dtype=np.float64)
         else:
-            # A query without a group is one of its own.
-            named = [groups[row] for row in known.tolist()]
-            _, codes = np.unique(
-                [f"g{group}" if group is not None else f"q{row}" for row, group in enumerate(named)],
-                return_inverse=True,
-            )
+            # A query without a group is one of its own; 1 and "1" are two, as they are where queries are divided.
+            places: dict[object, int] = {}
+            named = (("query", row) if groups[row] is None else ("group", groups[row]) for row in known.tolist())
+            codes = np.array([places.setdefault(name, len(places)) for name in named], dtype=np.int64)
             sums = np.bincount(codes, weights=held).astype(np.float64)
             sizes = np.bincount(codes).astype(np.float64)
         # Complex numbers sort as pairs do, by real part first, and several times as fast as rows.

@@ -31,6 +31,7 @@ from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_plan import asked_record, check_asked, split_records
 from visual_search.tuning.sweep_point import SweepPoint
 from visual_search.tuning.sweep_record import FORMAT, Sweep, is_header
+from visual_search.tuning.sweep_shapes import check_lengths
 
 __all__ = ["LoadPlan", "SweepProgress", "sweep"]
 
@@ -320,7 +321,10 @@ def _done(lines: JsonLines, header: Mapping[str, Any], points: Sequence[GridPoin
     asked = check_asked(before)
     if more := [point for point in points if point.key not in asked]:
         lines.append(asked_record(more))
-    return {point.key: point for point in map(SweepPoint.from_json, measured)}
+    done = {point.key: point for point in map(SweepPoint.from_json, measured)}
+    for record in measured:
+        check_lengths(record, header["data"]["measures"], len(header["query_ids"]))
+    return done
 
 
 def _shuffled(values: list[Any], seed: int) -> list[Any]:

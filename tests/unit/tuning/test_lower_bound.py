@@ -66,6 +66,12 @@ def test_undefined_values_are_left_out_and_impossible_ones_refused() -> None:
         lower_bound(np.ones(3), 1.0)
 
 
+def test_a_number_and_its_text_are_two_groups() -> None:
+    values = np.array([1.0, 0.5, 1.0, 0.75])
+    assert GroupedValues.of(values, [1, "1", None, None]).groups == 4
+    assert GroupedValues.of(values, ["1", "1", None, None]).groups == 3
+
+
 def test_ends() -> None:
     assert lower_bound(np.zeros(50)) == 0
     assert lower_bound(np.ones(50)) == pytest.approx(0.05 ** (1 / 50), abs=1e-8)

@@ -343,6 +343,20 @@ def test_one_reason_is_told_once_for_all_points_it_holds_for(data: SweepData, fi
     assert "hnsw.ef_search=16,32" in told
 
 
+def test_a_point_of_fewer_queries_is_refused_before_it_is_gone_on_from(data: SweepData, file: Path) -> None:
+    sweep(data, ["ivf(nlist=4)"], {"nprobe": [1]}, out=file, costs=None)
+    records, _ = read_json_lines(file)
+    point = next(record for record in records if "values" in record)
+    for values in point["values"].values():
+        values.pop()
+    file.unlink()
+    with JsonLines(file) as lines:
+        for record in records:
+            lines.append(record)
+    with pytest.raises(FileFormatError, match="numbers or nulls are needed"):
+        sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2]}, out=file, costs=None)
+
+
 def test_a_damaged_point_among_good_ones_is_no_kill(data: SweepData, file: Path) -> None:
     sweep(data, ["ivf(nlist=4)"], {"nprobe": [1, 2, 4]}, out=file, costs=None)
     whole = file.read_bytes()
