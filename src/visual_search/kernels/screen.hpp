@@ -93,13 +93,14 @@ inline std::size_t opening_panels(const PackedRows& rows, const std::vector<Quer
 // A limit for each query of a tile from rows whose products are known.
 inline void limit_by_first(const PackedRows& rows, const std::vector<float>& units, QueryTile& queries,
                            std::vector<Reached>& known, const ScreenOptions& options) {
+    const auto supposed = static_cast<float>(options.supposed);
     std::vector<float> values;
     float most[tile_queries];
     std::vector<Reaching> least[tile_queries];
     for (std::size_t i = 0; i < tile_queries; ++i) {
-        most[i] = least_finder(options.processor)({rows, units, queries.tile(), known}, i, options.k, values);
+        most[i] = least_finder(options.processor)({rows, units, queries.tile(), known, supposed}, i, options.k, values);
     }
-    const Tile tile = least_tile(queries.tile(), most);
+    const Tile tile = least_tile(queries.tile(), most, supposed);
     for (std::size_t panel = 0; panel < known.size(); ++panel) {
         if (!tile_kernels(options.processor).marks(rows, panel, tile, known[panel])) continue;
         each_reached(known[panel], [&](std::size_t i, std::size_t r) {
