@@ -23,7 +23,7 @@ from visual_search.ground_truth.vector_checks import check_block
 from visual_search.kernels.dispatch import kernels, largest_code
 from visual_search.kernels.int8_codes import Candidates, PackedRows
 
-__all__ = ["FastScreen", "pack_block"]
+__all__ = ["SUPPOSED", "FastScreen", "pack_block"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # A bound's reach over sqrt(d) is one standard deviation of errors of random signs, or more; so many are supposed to be
 # enough, until this share of queries shows that they are not.
-_SUPPOSED = 4
+SUPPOSED = 4
 _FAILURES = 1 / 16
 # Beyond these norms float32 squares may overflow or vanish.
 _RANGE = (1e-15, 1e15)
@@ -87,7 +87,7 @@ class FastScreen:
         self._kept = packed or {}
         self._memory: PackedRows | None = None
         self._plain = PlainScreen(space, threads=threads)
-        self._supposed = min(1.0, _SUPPOSED / space.dimension**0.5)
+        self._supposed = min(1.0, SUPPOSED / space.dimension**0.5)
 
     @staticmethod
     def row_bytes(gallery: AnyArray) -> int:
