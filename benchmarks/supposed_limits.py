@@ -61,7 +61,7 @@ class _Counted:
             self.queries += len(chosen)
             search(screen, block, queries, nearest, chosen)
 
-        PlainScreen.search = counted  # type: ignore[method-assign]
+        PlainScreen.search = counted  # type: ignore[method-assign, assignment]
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
                 told = []
                 for k in asked.k:
                     plain, medians = [], []
-                    for fast_screen.SUPPOSED in (asked.deviations, np.inf):
+                    for fast_screen.SUPPOSED in (asked.deviations, float("inf")):
                         counted.queries = 0
                         answers = search_exactly(gallery, queries, k, metric=metric)
                         plain.append(counted.queries)

@@ -236,6 +236,10 @@ def test_what_does_not_fit_is_refused() -> None:
     coded = plain.code_queries(np.ones((2, 12)), compiled_exact.largest_code())
     with pytest.raises(ValueError, match="do not fit"):
         compiled.RowScreen(coded, 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
+    fitting = plain.code_queries(np.ones((2, 8)), compiled_exact.largest_code())
+    for first in (-1, 1 << 32):
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.RowScreen(fitting, 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2), first=first)
     with pytest.raises(ValueError, match="do not fit"):
         compiled.pack_rows(rows, np.zeros(8, np.float32), into=PackedRows.empty(9, 16))
     nearest = np.zeros((2, 3)), np.zeros((2, 3), np.int64)

@@ -31,7 +31,7 @@ Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 # A bound's reach over sqrt(d) is one standard deviation of errors of random signs, or more; so many are supposed to be
 # enough, until this share of queries shows that they are not.
-SUPPOSED = 4
+SUPPOSED = 4.0
 _FAILURES = 1 / 16
 # Beyond these norms float32 squares may overflow or vanish.
 _RANGE = (1e-15, 1e15)
@@ -98,7 +98,7 @@ class FastScreen:
     def search(self, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array) -> None:
         """See a block's rows with the queries of the given numbers."""
         euclidean = self._space.metric == "l2"
-        asked = self._space.queries(queries[chosen], DOUBLE)
+        asked = self._space.queries(queries if len(chosen) == len(queries) else queries[chosen], DOUBLE)
         bounds = _Bounds(self._space, asked.norms, self._space.shifts_of(asked.vectors))
         coded = kernels().code_queries(asked.vectors, largest_code(), threads=self._threads)
         screen = kernels().RowScreen(

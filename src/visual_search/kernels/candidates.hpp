@@ -21,7 +21,7 @@ inline float not_above(double number) {
 class Candidates {
   public:
     std::size_t size() const { return rows_.size(); }
-    const std::int64_t* rows() const { return rows_.begin(); }
+    const std::uint32_t* rows() const { return rows_.begin(); }
 
     // Room for so many more behind the last; `add` says how many of them were written.
     BoundedRows room_for(std::size_t more) { return {rows_.room_for(more), lower_.room_for(more)}; }
@@ -44,8 +44,7 @@ class Candidates {
     void expect() const {
         constexpr std::size_t line = 64, lines = 4;
         for (std::size_t i = 0; i < lines; ++i) {
-            __builtin_prefetch(reinterpret_cast<const char*>(rows_.end()) + 2 * i * line, 1);
-            __builtin_prefetch(reinterpret_cast<const char*>(rows_.end()) + (2 * i + 1) * line, 1);
+            __builtin_prefetch(reinterpret_cast<const char*>(rows_.end()) + i * line, 1);
             __builtin_prefetch(reinterpret_cast<const char*>(lower_.end()) + i * line, 1);
         }
     }
@@ -56,7 +55,7 @@ class Candidates {
         lower_.keep(count);
     }
 
-    Growing<std::int64_t> rows_;
+    Growing<std::uint32_t> rows_;
     Growing<float> lower_;
 };
 

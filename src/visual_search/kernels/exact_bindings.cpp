@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -105,10 +106,13 @@ class RowScreen {
             packed_rows(nb::cast<Codes>(packed[0]), nb::cast<Floats>(packed[1]), nb::cast<Floats>(packed[2]),
                         nb::cast<Floats>(packed[3]), nb::cast<Floats>(packed[4]),
                         nb::cast<Into<std::int32_t>>(packed[5]), count, codes_.shape(1) / 4);
-        if (allowed.shape(0) != screens_.size() || allowed.shape(1) != 2) throw std::invalid_argument("packed rows and queries do not fit");
+        constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+        const bool sound = allowed.shape(0) == screens_.size() && allowed.shape(1) == 2 && first >= 0 && first <= most &&
+                           count <= std::size_t(most - first);
+        if (!sound) throw std::invalid_argument("packed rows and queries do not fit");
         const nb::gil_scoped_release unlocked;
         for (std::size_t q = 0; q < screens_.size(); ++q) screens_[q].allow(allowed(q, 0), allowed(q, 1));
-        screen_rows(rows, first, screens_, options_);
+        screen_rows(rows, static_cast<std::uint32_t>(first), screens_, options_);
     }
 
     // How many of the rows that have been seen are left for each query, for which there was no room, and what each k-th is

@@ -70,7 +70,7 @@ class QueryScreen {
     }
 
     // Rows that may belong, the first of all called `number`.
-    void see(const PackedRows& rows, const Reaching& some, std::int64_t number) {
+    void see(const PackedRows& rows, const Reaching& some, std::uint32_t number) {
         if (full_) return;
         if (candidates_.size() == 0) candidates_.room_for(enough_ + most_reaching);
         const BoundedRows more = candidates_.room_for(some.count);
