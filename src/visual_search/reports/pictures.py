@@ -42,8 +42,8 @@ class Picture:
         Its width and height in pixels.
     address : str or None
         Where a served page gets it from, instead of a drawing of its own.
-    changed : bool
-        Whether the file is another than the one that was measured.
+    changed : bool or None
+        Whether the file is another than the one that was measured; None where a served page does not know.
     """
 
     symbol: str | None
@@ -51,7 +51,7 @@ class Picture:
     file: str | None = None
     size: tuple[int, int] | None = None
     address: str | None = None
-    changed: bool = False
+    changed: bool | None = False
 
 
 class Album:
