@@ -83,11 +83,21 @@ class KeptThumbnails:
         told = "\0".join((str(place.path), place.member or "", stamp, str(side)))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    def sha256(self, place: ImagePlace) -> str | None:
-        """Hash of the image at a place, as it was read last; None where it was not, or its file changed since."""
+    def sha256(self, place: ImagePlace, *, read: bool = False) -> str | None:
+        """Hash of the image at a place, as it was read last.
+
+        ``read`` reads it where it was not, or its file changed since; else, and where there is none, it is None.
+        """
         mark = self.mark(place, 0)
         with self._changing:
-            return None if mark is None else self._hashes.get(mark)
+            found = None if mark is None else self._hashes.get(mark)
+        source = self._places.source(place) if read and found is None else None
+        if source is None:
+            return found
+        try:
+            return self._read(place, source, DecodingRules())[1]
+        except UndecodableImageError:
+            return None
 
     def made(
         self, place: ImagePlace, side: int, *, rules: DecodingRules | None = None, sha256: str | None = None
