@@ -97,10 +97,11 @@ def grid(
     >>> [str(point) for point in grid(["flat", "hnsw(m=16)"], {"ef_search": [16, 32]})]
     ['flat', 'hnsw(m=16,ef_search=16)', 'hnsw(m=16,ef_search=32)']
     """
-    asked = [parse_engine(one) for one in ([engines] if isinstance(engines, str) else engines)]
+    listed = [engines] if isinstance(engines, str | EngineText) else engines
+    asked = [parse_engine(one) for one in (listed or ())]
     if not asked:
         raise InputError("engines: none given; name one or more, as in 'hnsw(m=16)'")
-    wanted = {name: _listed(values) for name, values in (settings or {}).items()}
+    wanted = _wanted(settings)
     problems = Problems("settings of the sweep")
     made = _Points(wanted, without_use or _all_of_use, problems)
     for one in asked:
@@ -125,7 +126,7 @@ def applied_settings(
     """
     listed = list(points)
     found: dict[str, tuple[str, ...]] = {}
-    for name in settings or {}:
+    for name in _wanted(settings):
         ladders = [
             point.ladder
             for point in listed
@@ -231,5 +232,18 @@ def _meant(name: str, engine: str) -> str | None:
     return own if own in settings_table(engine) else None
 
 
+def _wanted(settings: Any) -> dict[str, list[Any]]:
+    """Values by setting; one value alone is one."""
+    given = {} if settings is None else settings
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InputError(f"settings: got {given!r}; must be values by setting, as in {{'ef_search': [16, 64]}}")
+    return {name: _listed(values) for name, values in given.items()}
+
+
 def _listed(values: Any) -> list[Any]:
-    return [values] if isinstance(values, (str, int)) else list(values)
+    if isinstance(values, str):
+        return [values]
+    try:
+        return list(values)
+    except TypeError:  # one value
+        return [values]

@@ -40,18 +40,20 @@ class OutOfTimeError(Exception):
     """The build or a search took longer than it may; its process is ended, and the structure is gone."""
 
 
-def check_time_limit(seconds: Any) -> None:
-    """Refuse a time limit that is none.
+def check_time_limit(seconds: Any) -> float:
+    """The time limit as a plain number.
 
     Raises
     ------
     InputError
         Not a number above 0 and at most 10,000,000.
     """
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= _MOST:
+    number = isinstance(seconds, int | float | np.integer | np.floating) and not isinstance(seconds, bool)
+    if not (number and 0 < seconds <= _MOST):
         raise InputError(
             f"time_limit: got {seconds!r}; must be seconds, above 0 and at most {_MOST:,}, or left out for no limit"
         )
+    return float(seconds)
 
 
 class LimitedStructure:

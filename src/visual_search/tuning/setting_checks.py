@@ -34,7 +34,10 @@ def check_settings(points: Sequence[GridPoint], dimension: int, metric: Metric) 
             create_engine(point.engine, dimension, metric, {**point.build, **point.search})
         except InputError as error:
             refused.setdefault(str(error), []).append(point)
-    problems = Problems("settings of the sweep (values for one engine alone: hnsw.ef_search=16,32)")
+    problems = Problems(
+        "settings of the sweep (values for one engine alone: hnsw.ef_search=16,32; for one structure alone: a sweep of "
+        "its own into the same file)"
+    )
     for words, alike in refused.items():
         more = f" and {counted(len(alike) - 1, 'point', 'points')} more" if len(alike) > 1 else ""
         problems.add(f"{alike[0]}{more}: {words}")

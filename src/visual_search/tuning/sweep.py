@@ -135,7 +135,7 @@ def sweep(
     [('flat', True), ('ivf(nlist=4) nprobe=1', False), ('ivf(nlist=4) nprobe=4', True)]
     """
     seeded(seed)
-    _check_time(time_limit, load)
+    limit = _checked_limit(time_limit, load)
     dimension = int(data.gallery.shape[1])
     points = grid(
         engines, settings, without_use=partial(settings_without_use, dimension=dimension, metric=data.metric)
@@ -149,15 +149,13 @@ def sweep(
     file = _place(out, header)
     with JsonLines(file) as lines:
         done, given_up = _done(lines, header, points)
-        missing = [
-            point for point in points if point.key not in done and _is_tried(given_up.get(point.key), time_limit)
-        ]
+        missing = [point for point in points if point.key not in done and _is_tried(given_up.get(point.key), limit)]
         if progress is not None:
             progress.start(len(missing))
         for ladder in _shuffled(list(dict.fromkeys(point.ladder for point in missing)), seed):
             of_ladder = [point for point in missing if point.ladder == ladder]
             job = _job(data, of_ladder[0], costs, load, seed)
-            with closing(_Ladder(data, of_ladder, job, time_limit).points()) as measured:
+            with closing(_Ladder(data, of_ladder, job, limit).points()) as measured:
                 for one in measured:
                     if isinstance(one, NotFinished):
                         lines.append(one.as_record())
@@ -241,21 +239,22 @@ def _job(
     )
 
 
-def _is_tried(before: NotFinished | None, time_limit: float | None) -> bool:
+def _is_tried(before: NotFinished | None, limit: float | None) -> bool:
     """Whether a point may be finished now, if it was given up before."""
-    return before is None or time_limit is None or time_limit > before.seconds
+    return before is None or limit is None or limit > before.seconds
 
 
-def _check_time(time_limit: float | None, load: LoadPlan | None) -> None:
+def _checked_limit(time_limit: float | None, load: LoadPlan | None) -> float | None:
     """Refuse a limit that is none, or that the test under load alone exceeds."""
     if time_limit is None:
-        return
-    check_time_limit(time_limit)
-    if load is not None and load.queries / load.rate >= time_limit:
+        return None
+    limit = check_time_limit(time_limit)
+    if load is not None and load.queries / load.rate >= limit:
         raise InputError(
-            f"time_limit: got {time_limit:g} s, and {load.queries:,} queries at {load.rate:g} a second take "
+            f"time_limit: got {limit:g} s, and {load.queries:,} queries at {load.rate:g} a second take "
             f"{load.queries / load.rate:,.1f} s by themselves; give a longer one, or a higher rate"
         )
+    return limit
 
 
 def _header(data: SweepData, costs: CostPlan | None, load: LoadPlan | None, seed: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from visual_search.errors import InputError
@@ -10,6 +11,7 @@ from visual_search.tuning.grid import grid
 from visual_search.tuning.setting_checks import settings_without_use
 from visual_search.tuning.sweep import sweep
 from visual_search.tuning.sweep_data import SweepData
+from visual_search.tuning.sweep_record import Sweep
 
 MIXED = ["hnswlib(m=4)", "faiss(factory=IVF4,Flat)", "faiss(factory=HNSW8)", "flat"]
 
@@ -94,3 +96,35 @@ def test_labels_name_settings_in_the_order_asked_for() -> None:
         "faiss(factory=IVF4,PQ4np) refine=0 nprobe=1",
         "faiss(factory=IVF4,PQ4np) refine=2 nprobe=1",
     ]
+
+
+@pytest.mark.parametrize("values", [np.array([16, 32]), [np.int64(16), np.int64(32)], range(16, 33, 16), (16, 32)])
+def test_numbers_of_numpy_are_stored_as_numbers(data: SweepData, file: Path, values: Any) -> None:
+    found = sweep(data, ["hnsw(m=4)"], {"ef_search": values}, out=file, costs=None)
+    assert [point.label for point in Sweep.load(file).points] == [point.label for point in found.points]
+    assert [point.label for point in found.points] == ["hnsw(m=4) ef_search=16", "hnsw(m=4) ef_search=32"]
+
+
+@pytest.mark.parametrize("value", [16, np.int64(16), "16"])
+def test_one_value_alone_is_one(value: Any) -> None:
+    if isinstance(value, str):
+        with pytest.raises(InputError, match="ef_search='16': must be a whole number"):
+            grid("hnsw", {"ef_search": value})
+    else:
+        assert [point.label for point in grid("hnsw", {"ef_search": value})] == ["hnsw ef_search=16"]
+
+
+@pytest.mark.parametrize(
+    ("engines", "settings", "words"),
+    [
+        (["hnsw"], {"ef_search": None}, "ef_search=None: must be a whole number"),
+        (["hnsw"], {"ef_search": 2.5}, "ef_search=2.5: must be a whole number"),
+        (["hnsw"], ["ef_search=16"], r"settings: got \['ef_search=16'\]; must be values by setting"),
+        (["hnsw"], {3: [16]}, "settings: got {3: .*must be values by setting"),
+        ([3], None, "engine 3: must be text"),
+        (None, None, "engines: none given"),
+    ],
+)
+def test_what_is_no_engine_or_no_value_is_told(engines: Any, settings: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        grid(engines, settings)
