@@ -196,7 +196,7 @@ from visual_search.tuning.sweep_data import SweepData
 vectors = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
 data = SweepData.of(vectors, vectors[:5], k=2, truth=exact_by_brute_force(vectors, vectors[:5], 2))
 engine = "sleepy(folder={sleepy},how={how},search_for=900)"
-sweep(data, [engine], out={str(tmp_path / "killed.jsonl")!r}, costs=None, time_limit=8)
+sweep(data, [engine], out={str(tmp_path / "killed.jsonl")!r}, costs=None, time_limit={8 if how == "hold" else 900})
 """
     running = subprocess.Popen([sys.executable, "-c", script])
     begun = time.monotonic()
