@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from visual_search.errors import FileFormatError, FingerprintError, InputError, Problems
+from visual_search.formats.outputs import check_output_file
 from visual_search.ground_truth.distance_meaning import DistanceMeaning
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.exact_search import SearchProgress
@@ -146,6 +147,8 @@ def adopt_truth(
     holds_ids: bool = False,
 ) -> BuiltTruth:
     """Take over another's file of ground truth, checked against its vectors; parameters as for `adopt_neighbors`."""
+    target = _target(Path(out), Path(queries))
+    _refuse_other_file(target)
     items = placed_vectors(gallery, what="gallery")
     asked = placed_vectors(queries, what="queries")
     wanted = metric if metric is not None else items.metric
@@ -157,9 +160,8 @@ def adopt_truth(
         metric=None if wanted is None else metric_name(wanted),
         holds_ids=holds_ids,
     )
-    _refuse_other_file(Path(out))
-    truth.save(out)
-    return BuiltTruth(Path(out), truth, "adopted", meaning)
+    truth.save(target)
+    return BuiltTruth(target, truth, "adopted", meaning)
 
 
 def _check_filter(
@@ -185,20 +187,32 @@ def _checkpoint(target: Path, folder: Place | None) -> Path:
 
 
 def _targets(queries: Sequence[Path], out: Path) -> list[Path]:
+    """Where the truths go, known to be writable before any work is done for them."""
     if len(queries) == 1:
-        if out.is_dir():
-            raise InputError(
-                f"out: {out} is a folder; name a file in it, as {out / (queries[0].stem + '.truth.npz')}"
-            )
-        return [out]
+        return [_target(out, queries[0])]
+    if out.suffix.lower() == ".npz" and not out.is_dir():
+        raise InputError(
+            f"out: {out} names one file, but {len(queries)} sets of queries become a file each; name a folder for "
+            f"them, as {out.with_suffix('')}"
+        )
+    if os.path.lexists(out) and not out.is_dir():
+        raise InputError(f"out: {out} is there and is no folder; {len(queries)} sets of queries need one")
     targets = [out / f"{one.name.replace(':', '-')}.npz" for one in queries]
     twice = sorted({target.name for target in targets if targets.count(target) > 1})
     if twice:
         raise InputError(
             f"queries: two sets would both become {twice[0]} in {out}; rename one, or build them apart"
         )
-    out.mkdir(parents=True, exist_ok=True)
+    for target in targets:
+        check_output_file(target, "out")
     return targets
+
+
+def _target(out: Path, queries: Path) -> Path:
+    if out.is_dir():
+        raise InputError(f"out: {out} is a folder; name a file in it, as {out / (queries.stem + '.truth.npz')}")
+    check_output_file(out, "out")
+    return out
 
 
 def _metric(asked: MetricName | None, items: TruthVectors) -> TruthMetric:
