@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from visual_search.errors import FileFormatError, FingerprintError, InputError, Problems
-from visual_search.formats.outputs import check_output_file
+from visual_search.formats.outputs import check_output_file, names_a_folder
 from visual_search.ground_truth.distance_meaning import DistanceMeaning
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.exact_search import SearchProgress
@@ -103,7 +103,7 @@ def build_truths(
     """
     _check_filter(allowed, queries, sample, checkpoint)
     show: Bar = bar or (lambda _: nullcontext(None))
-    targets = _targets([Path(one) for one in queries], Path(out))
+    targets = _targets([Path(one) for one in queries], out)
     items = placed_vectors(gallery, what="gallery")
     name = _metric(metric, items)
     asked = [placed_vectors(one, what="queries") for one in queries]
@@ -147,7 +147,7 @@ def adopt_truth(
     holds_ids: bool = False,
 ) -> BuiltTruth:
     """Take over another's file of ground truth, checked against its vectors; parameters as for `adopt_neighbors`."""
-    target = _target(Path(out), Path(queries))
+    target = _target(out, Path(queries))
     _refuse_other_file(target)
     items = placed_vectors(gallery, what="gallery")
     asked = placed_vectors(queries, what="queries")
@@ -186,10 +186,11 @@ def _checkpoint(target: Path, folder: Place | None) -> Path:
     return kept
 
 
-def _targets(queries: Sequence[Path], out: Path) -> list[Path]:
+def _targets(queries: Sequence[Path], place: Place) -> list[Path]:
     """Where the truths go, known to be writable before any work is done for them."""
     if len(queries) == 1:
-        return [_target(out, queries[0])]
+        return [_target(place, queries[0])]
+    out = Path(place)
     if out.suffix.lower() == ".npz" and not out.is_dir():
         raise InputError(
             f"out: {out} names one file, but {len(queries)} sets of queries become a file each; name a folder for "
@@ -208,9 +209,10 @@ def _targets(queries: Sequence[Path], out: Path) -> list[Path]:
     return targets
 
 
-def _target(out: Path, queries: Path) -> Path:
-    if out.is_dir():
-        raise InputError(f"out: {out} is a folder; name a file in it, as {out / (queries.stem + '.truth.npz')}")
+def _target(place: Place, queries: Path) -> Path:
+    out = Path(place)
+    if names_a_folder(place) or out.is_dir():
+        raise InputError(f"out: {place} is a folder; name a file in it, as {out / (queries.stem + '.truth.npz')}")
     check_output_file(out, "out")
     return out
 
