@@ -97,18 +97,18 @@ def written_file(path: AnyPath, name: str = "") -> Path:
     if os.path.isdir(path):  # noqa: PTH112
         to = f", a link to {os.path.realpath(path)}," if is_link else ""
         raise InputError(f"{said}{to} is a folder; give a file")
-    if is_link:
-        try:
-            target = target.resolve(strict=True)
-        except (OSError, RuntimeError) as problem:
-            raise InputError(
-                f"{said} is a link that leads to no file ({os.path.realpath(path)} is not there); remove the link, or "
-                "give a file"
-            ) from problem
-    if os.path.lexists(target) and not target.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - of a link what it leads to
         raise InputError(
             f"{said} is a device, pipe or socket, which a file would take the place of; give the name of a file"
         )
+    if is_link:
+        try:
+            return target.resolve(strict=True)
+        except (OSError, RuntimeError) as problem:
+            raise InputError(
+                f"{said} is a link that leads to no file ({os.path.realpath(path)} is not there); give a file, or mend "
+                "the link"
+            ) from problem
     return target
 
 

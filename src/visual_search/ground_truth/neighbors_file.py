@@ -110,6 +110,8 @@ def read_neighbors(path: str | os.PathLike[str]) -> dict[str, Any]:
         It is not there or cannot be read.
     """
     path = Path(path)
+    if not path.is_file() and path.exists():
+        raise FileFormatError(f"{path}: a folder, pipe or device; a truth is a file")
     try:
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
             check_ends(archive, path)

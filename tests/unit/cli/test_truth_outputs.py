@@ -8,7 +8,9 @@ import pytest
 
 from visual_search import ExactNeighbors
 from visual_search.cli.main import main
+from visual_search.errors import InputError
 from visual_search.formats.neighbors import write_neighbors
+from visual_search.formats.outputs import written_file
 from visual_search.formats.vectors import write_vectors
 from visual_search.workflows import truth_build
 
@@ -117,3 +119,52 @@ def test_verify_and_info_tell_of_bytes_behind_the_end(capsys: Capture) -> None:
     for words in (["verify", "t.npz", "gallery.npy", "queries.npy"], ["info", "t.npz"]):
         assert main(["truth", *words]) == 2
         assert "t.npz: 11 bytes behind its end" in capsys.readouterr().err
+
+
+def test_all_sets_of_queries_are_looked_at_before_one_is_searched(capsys: Capture) -> None:
+    write_vectors("wide.npy", np.ones((3, 5), dtype=np.float32))
+    write_vectors("broken.npy", np.full((3, 4), np.nan, dtype=np.float32))
+    sets = ["truth", "build", "gallery.npy", "queries.npy", "wide.npy", "broken.npy", "-k", "3", "-o", "truths"]
+    assert main(sets) == 2
+    said = capsys.readouterr().err
+    assert "queries: 2 problems" in said
+    assert "gallery has dimension 4 and queries have 5" in said
+    assert "broken.npy: queries: rows 0, 1, 2 have NaN or infinity" in said
+    assert not Path("truths").exists()
+
+
+@pytest.mark.usefixtures("no_work")
+def test_all_files_that_would_be_lost_are_told(capsys: Capture) -> None:
+    Path("truths").mkdir()
+    for name in ("queries.npy", "more.npy"):
+        Path("truths", f"{name}.npz").write_text("mine", "utf-8")
+    assert main([*SEVERAL, "truths"]) == 2
+    said = capsys.readouterr().err
+    assert "out: 2 problems" in said
+    assert said.count("is there and is no truth") == 2
+
+
+def test_a_file_in_place_of_the_folder_of_checkpoints(capsys: Capture) -> None:
+    Path("mine").write_text("mine", "utf-8")
+    for place in ("mine", "mine/folder"):
+        assert main([*BUILD, "t.npz", "--checkpoint", place]) == 2
+        assert (
+            f"checkpoint: {place} cannot be made, since a file or link is in its place" in capsys.readouterr().err
+        )
+
+
+def test_a_pipe_or_folder_is_no_truth_and_is_not_waited_for(capsys: Capture) -> None:
+    os.mkfifo("pipe")
+    for place in ("pipe", "."):
+        assert main(["truth", "info", place]) == 2
+        assert f"{place}: a folder, pipe or device; a truth is a file" in capsys.readouterr().err
+
+
+def test_what_the_output_of_a_program_leads_to_is_no_file() -> None:
+    read, write = os.pipe()
+    link = Path("stdout")
+    link.symlink_to(f"/proc/self/fd/{write}")
+    with pytest.raises(InputError, match="device, pipe or socket"):
+        written_file(link)
+    os.close(read)
+    os.close(write)
