@@ -122,8 +122,8 @@ def _build(arguments: argparse.Namespace) -> int:
     # Other files, and folders where one file goes, are refused where they are met.
     refuse_overwriting({"--out": arguments.out}, [arguments.adopt], folders=True)
     if arguments.adopt:
-        if several or arguments.sample is not None or arguments.allowed:
-            raise InputError("--adopt: takes one set of queries and neither --sample nor --allowed")
+        if several or arguments.sample is not None or arguments.allowed or arguments.checkpoint:
+            raise InputError("--adopt: takes one set of queries and none of --sample, --allowed, --checkpoint")
         built = [
             adopt_truth(
                 arguments.adopt,

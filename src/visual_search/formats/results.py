@@ -370,7 +370,8 @@ def check_result_path(path: str | os.PathLike[str]) -> Path:
         raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
     target = written_file(path, "output")
     if target.suffix != ".json":
-        raise InputError(f"output: {target.name!r}; a result is JSON: give a name that ends in .json")
+        leads = f"{os.fspath(path)} leads to " if target != Path(path) else ""
+        raise InputError(f"output: {leads}{target.name!r}; a result is JSON: give a name that ends in .json")
     if not is_plain_name(target.name):
         raise InputError(
             f"output: {target.name!r}; its companions take its name, which must be good on every system: give one "

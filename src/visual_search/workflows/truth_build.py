@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from visual_search.errors import FileFormatError, FingerprintError, InputError, Problems, VisualSearchError
+from visual_search.errors import (
+    FileFormatError,
+    FingerprintError,
+    InputError,
+    Problems,
+    VisualSearchError,
+    first_few,
+)
 from visual_search.formats.outputs import check_output_file, names_a_folder
 from visual_search.ground_truth.distance_meaning import DistanceMeaning
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
@@ -206,7 +213,7 @@ def _targets(queries: Sequence[Path], place: Place) -> list[Path]:
     twice = sorted({target.name for target in targets if targets.count(target) > 1})
     if twice:
         raise InputError(
-            f"queries: two sets would both become {twice[0]} in {out}; rename one, or build them apart"
+            f"queries: of several sets each would become {first_few(twice)} in {out}; rename them, or build them apart"
         )
     for target in targets:
         check_output_file(target, "out")

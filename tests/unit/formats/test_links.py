@@ -14,7 +14,7 @@ from visual_search.formats.atomic import atomic_write, write_json, write_text
 from visual_search.formats.neighbors import write_neighbors
 from visual_search.formats.outputs import refuse_overwriting
 from visual_search.formats.result_copy import copy_result
-from visual_search.formats.results import read_result
+from visual_search.formats.results import check_result_path, read_result
 from visual_search.formats.vectors import VECTOR_FORMATS, write_vectors
 from visual_search.testing.sample_pool import sample_pool
 from visual_search.testing.sample_results import sample_results
@@ -123,6 +123,12 @@ def test_a_result_goes_with_its_companions_to_where_the_link_leads(tmp_path: Pat
 def _linked(link: Path, real: Path) -> Path:
     link.symlink_to(real)
     return link
+
+
+def test_a_link_to_what_cannot_be_a_result_s_name_says_so(tmp_path: Path) -> None:
+    (tmp_path / "blob").write_text("mine", "utf-8")
+    with pytest.raises(InputError, match=r"latest\.json leads to 'blob'; a result is JSON"):
+        check_result_path(_linked(tmp_path / "latest.json", tmp_path / "blob"))
 
 
 def test_links_to_a_record_and_to_each_companion_read_too(tmp_path: Path) -> None:
