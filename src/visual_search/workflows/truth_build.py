@@ -17,7 +17,7 @@ from visual_search.errors import (
     VisualSearchError,
     first_few,
 )
-from visual_search.formats.outputs import check_output_file, names_a_folder
+from visual_search.formats.outputs import check_output_file
 from visual_search.ground_truth.distance_meaning import DistanceMeaning
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.exact_search import SearchProgress
@@ -222,9 +222,9 @@ def _targets(queries: Sequence[Path], place: Place) -> list[Path]:
 
 def _target(place: Place, queries: Path) -> Path:
     out = Path(place)
-    if names_a_folder(place) or out.is_dir():
+    if out.is_dir():
         raise InputError(f"out: {place} is a folder; name a file in it, as {out / (queries.stem + '.truth.npz')}")
-    check_output_file(out, "out")
+    check_output_file(place, "out")
     return out
 
 

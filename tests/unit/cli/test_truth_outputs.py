@@ -63,7 +63,7 @@ def test_a_link_to_nothing_a_folder_and_a_pipe_are_refused_first(capsys: Capture
         ("to-folder", "to-folder is a folder; name a file in it"),
         ("pipe", "pipe is a device, pipe or socket"),
         ("folder/", "folder/ is a folder; name a file in it, as folder/queries.truth.npz"),
-        ("new/", "new/ is a folder; name a file in it"),
+        ("new/", "new/ names a folder; give a file"),
     ):
         for build in ([*BUILD, out], [*BUILD[:4], "--adopt", "gt.ivecs", "-o", out]):
             assert main(build) == 2
