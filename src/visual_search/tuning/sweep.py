@@ -17,7 +17,7 @@ from visual_search.evaluation.provenance import machine, utc_now, versions
 from visual_search.evaluation.seeds import seeded
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.json_lines import JsonLines
-from visual_search.formats.outputs import names_a_folder
+from visual_search.formats.outputs import names_a_folder, written_file
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.tuning.costs import CostPlan
 from visual_search.tuning.engine_text import EngineText
@@ -289,7 +289,7 @@ def _place(out: str | os.PathLike[str], header: Mapping[str, Any]) -> Path:
     if names_a_folder(out):
         place.mkdir(parents=True, exist_ok=True)
     if not place.is_dir():
-        return place
+        return written_file(place, "out")  # of a link what it leads to
     same = {name: value for name, value in header.items() if name not in _NOT_IDENTITY}
     return place / f"sweep-{fingerprint_json(same).removeprefix('sha256:')}.jsonl"
 

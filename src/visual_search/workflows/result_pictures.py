@@ -100,7 +100,7 @@ class ResultPictures:
 
     def _location(self, opened: OpenedResult, side: str, identifier: str) -> ImageLocation | None:
         stored = opened.stored
-        name = (stored.path.parent, (stored.record.get("file_checksums") or {}).get("items", stored.path.name))
+        name = (stored.folder, (stored.record.get("file_checksums") or {}).get("items", stored.path.name))
         with self._lock:  # one reads the long file, the others wait for it
             if name not in self._places:
                 self._places[name] = StoredResult(stored.path, stored.record)

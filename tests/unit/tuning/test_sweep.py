@@ -63,6 +63,19 @@ def test_a_file_read_back_is_the_sweep(data: SweepData, file: Path) -> None:
     assert all(json.loads(line) for line in file.read_text().splitlines())  # plain JSON, one a line
 
 
+def test_onto_a_link_it_goes_to_what_the_link_leads_to(data: SweepData, file: Path, tmp_path: Path) -> None:
+    first = sweep(data, ["flat"], {}, out=file, costs=None)
+    link = tmp_path / "latest.jsonl"
+    link.symlink_to(file)
+    again = sweep(data, ["flat", "ivf(nlist=4)"], {"nprobe": [1]}, out=link, costs=None)
+    assert link.is_symlink()
+    assert (len(first.points), len(again.points)) == (1, 2)
+    assert [point.label for point in Sweep.load(file).points] == [point.label for point in again.points]
+    file.unlink()
+    with pytest.raises(InputError, match=r"out: .*latest\.jsonl is a link that leads to no file"):
+        sweep(data, ["flat"], {}, out=link, costs=None)
+
+
 def test_points_of_one_structure_share_its_build(
     data: SweepData, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
