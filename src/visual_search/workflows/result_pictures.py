@@ -253,4 +253,4 @@ class FramedPictures:
 
 def _file_of(opened: OpenedResult) -> _File:
     stored = opened.stored
-    return stored.path.parent, (stored.record.get("file_checksums") or {}).get("items", stored.path.name)
+    return stored.folder, (stored.record.get("file_checksums") or {}).get("items", stored.path.name)

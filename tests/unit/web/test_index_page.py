@@ -18,6 +18,7 @@ from visual_search.indexing.index_table import VectorIndex
 from visual_search.testing.simulated_sweeps import simulated_sweep
 from visual_search.tuning.choose import choose
 from visual_search.tuning.costs import CostPlan
+from visual_search.tuning.not_finished import NotFinished
 from visual_search.tuning.sweep import sweep
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_record import Sweep
@@ -204,6 +205,26 @@ def test_a_sweep_that_has_just_begun_is_shown(
     page = client.get("/index", headers=HTML)
     assert (page.status_code, "no point is finished" in page.text) == (200, True)
     assert client.get("/index.json", params={"target": 0.9}).json()["sweep"]["figures"] == []
+
+
+def test_a_setting_that_was_given_up_stands_in_the_table_and_is_on_no_front(
+    explore: Explore, tmp_path: Path
+) -> None:
+    lines = tmp_path / "late.jsonl"
+    write(simulated_sweep([0.9, 0.97], queries=500), lines)
+    late = NotFinished("late", 9, "hnsw(m=16) ef_search=<9>", "hnsw(m=16)", "search", 60.0)
+    with lines.open("ab") as stream:
+        stream.write(record_line(late.as_record()))
+    client = explore(sweeps=(lines,))
+    twin = client.get("/index.json", params={"target": 0.8}).json()["sweep"]
+    assert [one["setting"] for one in twin["not_finished"]] == [late.label]
+    assert late.label not in {one["label"] for one in twin["points"]}
+    assert any("1 setting was given up, not finished within 60 s" in line for line in twin["choice"])
+    for target in (None, 0.8):
+        page = client.get("/index", headers=HTML, params={} if target is None else {"target": target}).text
+        assert "ef_search=&lt;9&gt;</code></th>" in page
+        assert ">not finished within 60 s</td>" in page
+        assert "Not shown: hnsw(m=16) ef_search=&lt;9&gt; (not finished within 60 s)." in page
 
 
 def take_away(path: Path) -> None:
