@@ -91,6 +91,25 @@ def test_the_result_that_is_replaced_is_the_previous_one(photos: Path, capsys: p
     assert "not decided" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("photos")
+def test_a_result_written_onto_a_link_has_its_previous_one_beside_what_the_link_leads_to(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["evaluate", "--index", "photos.index", "--dataset", "eval.json", "--k", "1", "--baseline", "previous"]
+    Path("kept").mkdir()
+    assert main([*words, "--output", "kept/r.json", "--model-name", "first"]) == 0
+    Path("latest.json").symlink_to("kept/r.json")
+    before = sorted(Path().iterdir())
+    assert main([*words, "--output", "latest.json", "--model-name", "second"]) == 0
+    assert "Against previous (first)" in capsys.readouterr().out
+    assert Path("latest.json").is_symlink()
+    assert sorted(Path().iterdir()) == before
+    assert json.loads(Path("kept/r.json").read_text())["model_name"] == "second"
+    assert json.loads(Path("kept/r.previous.json").read_text())["model_name"] == "first"
+    assert main(["report", "latest.json", "-o", "report.html"]) == 0
+    assert "data:image/webp" in Path("report.html").read_text("utf-8")
+
+
 def test_an_embedder_as_baseline_on_the_same_images(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--index", "photos.index", "--dataset", "eval.json", "--exclude-self", "--k", "1", "5"]
     assert main(["evaluate", *words, "--output", "r.json", "--baseline", "phash", "--report", "both.html"]) == 0
