@@ -53,6 +53,10 @@ def test_search_by_image_by_item_and_as_json(photos: Path, capsys: pytest.Captur
 def test_search_writes_a_page(photos: Path) -> None:
     assert main(["search", "photos.index", "--id", "04.png", "--page", "found.html"]) == 0
     assert Path("found.html").read_text("utf-8").count("data:image/") >= 5
+    assert '<span class="changed">' not in Path("found.html").read_text("utf-8")
+    Image.new("RGB", (30, 30), "red").save("photos/08.png")  # after it was indexed
+    assert main(["search", "photos.index", "--id", "04.png", "-k", "60", "--page", "found.html"]) == 0
+    assert Path("found.html").read_text("utf-8").count("since it was indexed</span>") == 1
 
 
 def test_evaluate_compares_with_a_baseline_and_reports(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:

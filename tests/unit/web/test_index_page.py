@@ -141,6 +141,21 @@ def test_the_page_of_lost_queries_shows_what_its_twin_has(client: TestClient) ->
     assert twin["shown"][0]["item"] in html.unescape(page)
 
 
+def test_where_no_query_is_lost_nothing_is_said_of_pictures(explore: Explore, tmp_path: Path) -> None:
+    vectors = np.random.default_rng(4).normal(3, 1, (60, 6))
+    index = VectorIndex(dimension=6, metric="l2")
+    index.add(range(60), vectors)
+    index.save(tmp_path / "own.index")
+    truth = exact_neighbors(vectors, vectors[:9], 10, metric="l2")
+    sweep(SweepData.of(vectors, vectors[:9], truth=truth), ["flat"], {}, out=tmp_path / "own.jsonl")
+    client = explore(indexes=(tmp_path / "own.index",), sweeps=(tmp_path / "own.jsonl",))
+    place = client.get("/index.json").json()["sweep"]["points"][0]["lost_queries"]
+    main = client.get(place, headers=HTML).text.partition("<main")[2].partition("</main>")[0]
+    assert "No query is lost." in main
+    assert "below 1.\n" in main
+    assert "picture" not in main
+
+
 def test_vectors_as_they_were_given_are_those_that_an_index_keeps_under_cosine(
     explore: Explore, tmp_path: Path
 ) -> None:
