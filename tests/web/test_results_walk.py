@@ -144,7 +144,7 @@ def test_from_the_table_to_a_comparison_to_its_queries_by_keys(opened: Callable[
     expect(page.get_by_role("heading", name="They answer the same questions")).to_be_visible()
     page.locator(".changes a").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("object")
-    place = page.get_by_role("status")
+    place = page.get_by_role("navigation", name="Queries").get_by_role("status")
     first = place.inner_text()
     assert page.locator(".lists ol.hits").count() == 2
     assert page.locator("svg.moves line").count() > 0
@@ -251,7 +251,7 @@ def test_without_scripts_the_walk_is_the_same(browser: Browser, served: Served) 
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(served.address + addresses(served)["query"])
-    place = page.get_by_role("status").inner_text()
+    place = page.get_by_role("navigation", name="Queries").get_by_role("status").inner_text()
     page.get_by_role("link", name="next").click()
-    assert page.get_by_role("status").inner_text() != place
+    assert page.get_by_role("navigation", name="Queries").get_by_role("status").inner_text() != place
     context.close()

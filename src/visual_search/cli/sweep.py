@@ -17,7 +17,9 @@ EXAMPLE = """\
   visual-search sweep --vectors base.fvecs --queries q.fvecs --truth truth.npz --engine hnsw --engine 'ivf(nlist=256)' \
 --set ef_search=16,64 --set nprobe=1,4,16 -o sweeps/
   visual-search sweep --vectors g.parquet --queries q.parquet --qrels qrels.txt --metric cosine --engine hnsw \
---set ef_search=16,64 --measure HitRate@10 --rate 200 -o sweep.jsonl"""
+--set ef_search=16,64 --measure HitRate@10 --rate 200 -o sweep.jsonl
+  visual-search sweep --vectors base.npy --queries q.npy --truth truth.npz --engine hnsw --engine usearch \
+--set ef_search=64,4096 --time-limit 600 -o sweep.jsonl"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="SETTING=VALUES",
         default=[],
-        help="values to try, as in ef_search=16,32 or, for one engine, ivf.nprobe=1,4; all combinations",
+        help="values to try, as in ef_search=16,32 for every structure that has a use for them, or ivf.nprobe=1,4 for "
+        "one engine; all combinations",
     )
     parser.add_argument(
         "-o",
@@ -65,6 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-costs", action="store_true", help="measure quality alone, and no time")
     parser.add_argument(
         "--rate", type=float, metavar="QPS", help="measure latency at this many queries a second, too"
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="give a setting up whose build, or what is measured under it, takes longer, and go on with the next; no "
+        "limit if left out",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the order of points and queries")
     add_json(parser)
@@ -99,7 +109,9 @@ def run(arguments: argparse.Namespace) -> int:
         costs=not arguments.no_costs,
         rate=arguments.rate,
         seed=arguments.seed,
+        time_limit=arguments.time_limit,
         bar=partial(count_progress, quiet=arguments.json),
+        tell=None if arguments.json else partial(stderr().print, markup=False),
     )
     if arguments.json:
         print_json(found.as_json() | {"file": str(found.file)})

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     build = _task(verbs, "build", "compute the truth, or take over another's with --adopt")
     build.add_argument("gallery", metavar="GALLERY", help=_VECTORS)
     build.add_argument("queries", metavar="QUERIES", nargs="+", help="one set of queries, or several")
-    build.add_argument("-o", "--out", required=True, metavar="FILE", help="the file; a folder for several sets")
+    build.add_argument("-o", "--out", required=True, metavar="FILE", help="the file; of several sets the folder")
     build.add_argument("-k", "--k", type=int, default=None, help="neighbours of each query; 100 where left out")
     build.add_argument(
         "--metric",
@@ -119,12 +119,11 @@ def _build(arguments: argparse.Namespace) -> int:
     from visual_search.workflows.truth_build import adopt_truth, build_truths
 
     several = len(arguments.queries) > 1
-    refuse_overwriting(
-        {"--out": arguments.out}, [arguments.adopt], folders=several
-    )  # other files are refused where they are met
+    # Other files, and folders where one file goes, are refused where they are met.
+    refuse_overwriting({"--out": arguments.out}, [arguments.adopt], folders=True)
     if arguments.adopt:
-        if several or arguments.sample is not None or arguments.allowed:
-            raise InputError("--adopt: takes one set of queries and neither --sample nor --allowed")
+        if several or arguments.sample is not None or arguments.allowed or arguments.checkpoint:
+            raise InputError("--adopt: takes one set of queries and none of --sample, --allowed, --checkpoint")
         built = [
             adopt_truth(
                 arguments.adopt,

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from visual_search.formats.outputs import written_file
+
 __all__ = [
     "atomic_path",
     "atomic_write",
@@ -31,15 +33,17 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside ``path``; on success it takes the place of ``path``, else it goes away.
 
     For libraries that insist on writing a file by name. The file is flushed to disk before the rename, and the
-    folder after it.
+    folder after it. A link stays a link: what it leads to is replaced, from a temporary file beside that.
 
     Raises
     ------
+    InputError
+        What no file can take the place of, as for `written_file`.
     OSError
         Of the system, with the file that was asked for in place of the temporary one.
     """
-    target = Path(path)
-    with temporary_beside(target) as temporary, _named(target, temporary):
+    target = written_file(path)
+    with temporary_beside(target) as temporary, _named(Path(path), temporary):
         yield temporary
         flush_file(temporary)
         temporary.replace(target)

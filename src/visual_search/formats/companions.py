@@ -12,7 +12,7 @@ from typing import TypeVar
 from visual_search.formats.atomic import flush_file, fsync_folder, temporary_beside
 from visual_search.formats.fingerprint import fingerprint_file
 
-__all__ = ["LONGEST_NAME", "remove_companions", "without_companions", "write_companion"]
+__all__ = ["LONGEST_NAME", "companions_folder", "remove_companions", "without_companions", "write_companion"]
 
 AnyPath = TypeVar("AnyPath", bound="str | os.PathLike[str]")
 
@@ -57,6 +57,16 @@ def write_companion(record: Path, kind: str, write: Callable[[Path], object]) ->
         temporary.replace(target)
     fsync_folder(record.parent)
     return target.name, checksum
+
+
+def companions_folder(record: Path, names: Iterable[str]) -> Path:
+    """The folder in which a record's companions lie, and from which its relative places count.
+
+    That is the record's own. Of a link it is that of the file it leads to, unless a companion lies beside the link.
+    """
+    if not record.is_symlink() or any(record.with_name(name).exists() for name in names):
+        return record.parent
+    return Path(os.path.realpath(record)).parent
 
 
 def remove_companions(record: Path, names: Iterable[str]) -> None:

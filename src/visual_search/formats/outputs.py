@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from visual_search.errors import InputError, Problems
 
-__all__ = ["check_folder_takes", "check_output_file", "names_a_folder", "refuse_overwriting"]
+__all__ = ["check_folder_takes", "check_output_file", "names_a_folder", "refuse_overwriting", "written_file"]
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 
@@ -26,7 +26,7 @@ def names_a_folder(path: AnyPath) -> bool:
 def refuse_overwriting(
     written: Mapping[str, AnyPath | None], read: Iterable[AnyPath | None], *, folders: bool = False
 ) -> None:
-    """Refuse an output that is an input, or another output, under whatever name; or a file named like a folder.
+    """Refuse an output that is an input, or another output, under whatever name; or that no file can be written to.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ def refuse_overwriting(
     read : iterable of paths
         None where one is not given.
     folders : bool
-        The outputs may be folders; else a name that ends in a slash is refused, and no file is written without it.
+        The outputs may be folders; else one, and a name that ends in a slash, is refused, and no file is written
+        without it.
 
     Raises
     ------
@@ -52,8 +53,11 @@ def refuse_overwriting(
     names = list(outputs)
     for place, name in enumerate(names):
         path = outputs[name]
-        if not folders and names_a_folder(path):
-            problems.add(f"{name}: {os.fspath(path)} names a folder; give a file")
+        if not (folders and (names_a_folder(path) or os.path.isdir(path))):  # noqa: PTH112 - never raises
+            try:
+                written_file(path, name)
+            except InputError as problem:
+                problems.add(str(problem))
         if any(_same(path, one) for one in inputs):
             problems.add(f"{name}: {os.fspath(path)} would be written over what is read; give another name")
         for other in names[:place]:
@@ -62,7 +66,7 @@ def refuse_overwriting(
     problems.raise_if_any(InputError)
 
 
-def check_output_file(path: AnyPath, name: str) -> Path:
+def written_file(path: AnyPath, name: str = "") -> Path:
     """Where a file is really written: a link is followed, so that it stays a link to what is new.
 
     Parameters
@@ -74,31 +78,55 @@ def check_output_file(path: AnyPath, name: str) -> Path:
     Raises
     ------
     InputError
-        A folder, or a name that ends in a slash; a device, a pipe or a socket, which a file would take the place of; a
-        link that leads nowhere or round in a circle; or a folder that takes no new file.
+        A folder, or a name that ends in a slash; a device, a pipe or a socket, which a file would take the place of; or
+        a link that leads nowhere or round in a circle.
 
     Examples
     --------
-    >>> check_output_file("/tmp", "--out")
+    >>> written_file("/tmp", "--out")
     Traceback (most recent call last):
     ...
     visual_search.errors.InputError: --out: /tmp is a folder; give a file
     """
     target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{name}: {os.fspath(path)} is a folder; give a file")
+    said = f"{name}: {os.fspath(path)}" if name else os.fspath(path)
     if names_a_folder(path):
-        raise InputError(f"{name}: {os.fspath(path)} names a folder; give a file")
-    if target.is_symlink():
-        try:
-            target = target.resolve(strict=True)
-        except (OSError, RuntimeError) as problem:
-            raise InputError(f"{name}: {os.fspath(path)} is a link that leads to no file; give a file") from problem
-    if os.path.lexists(target) and not target.is_file():
+        raise InputError(f"{said} names a folder; give a file")
+    # Unlike those of Path, these are False for text that can be no path.
+    is_link = os.path.islink(path)  # noqa: PTH114
+    if os.path.isdir(path):  # noqa: PTH112
+        to = f", a link to {os.path.realpath(path)}," if is_link else ""
+        raise InputError(f"{said}{to} is a folder; give a file")
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - of a link what it leads to
         raise InputError(
-            f"{name}: {os.fspath(path)} is a device, pipe or socket, which a file would take the place of; give the "
-            "name of a file"
+            f"{said} is a device, pipe or socket, which a file would take the place of; give the name of a file"
         )
+    if is_link:
+        try:
+            return target.resolve(strict=True)
+        except (OSError, RuntimeError) as problem:
+            raise InputError(
+                f"{said} is a link that leads to no file ({os.path.realpath(path)} is not there); give a file, or mend "
+                "the link"
+            ) from problem
+    return target
+
+
+def check_output_file(path: AnyPath, name: str) -> Path:
+    """Where a file is really written, as by `written_file`, once it is known that it can be.
+
+    Parameters
+    ----------
+    path : path
+    name : str
+        Option or argument, for the error.
+
+    Raises
+    ------
+    InputError
+        As for `written_file`; or a folder that takes no new file.
+    """
+    target = written_file(path, name)
     check_folder_takes(target, name, path)
     return target
 

@@ -16,8 +16,9 @@ from typing import Any
 from visual_search.errors import FileFormatError, InputError
 from visual_search.formats.atomic import write_json
 from visual_search.formats.columns import ColumnTable
-from visual_search.formats.companions import remove_companions, write_companion
+from visual_search.formats.companions import companions_folder, remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
+from visual_search.formats.outputs import written_file
 from visual_search.formats.plain_json import check_regular, read_plain_json
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
@@ -48,13 +49,14 @@ class StoredPool:
 
 
 def write_stored_pool(path: Path, stored: StoredPool) -> None:
-    """Write companions, then the record; what was there stays whole until then.
+    """Write companions, then the record; what was there stays whole until then. Of a link it is what it leads to.
 
     Raises
     ------
     InputError
-        A name that does not end in ``.json``, or a file that is there and is no pool.
+        What no file can be written to; a name that does not end in ``.json``, or a file that is there and is no pool.
     """
+    path = written_file(path, "pool")
     if path.suffix != ".json":
         raise InputError(f"pool: {path.name!r}; a pool is JSON: give a name that ends in .json")
     replaced: dict[str, str] = {}
@@ -86,8 +88,9 @@ def read_stored_pool(path: Path) -> StoredPool:
     pairs = ColumnTable(_companion(path, record, "pairs"), what=f"{path.name}: pairs").plain(_COLUMNS)
     pictures = ColumnTable(_companion(path, record, "pictures"), what=f"{path.name}: pictures")
     columns = pictures.plain(("side", "text_id", "number_id", "path", "member"))
+    folder = companions_folder(path, record["files"].values())
     places = [
-        (side, text if text is not None else number, ImageLocation(path.parent / place, member))
+        (side, text if text is not None else number, ImageLocation(folder / place, member))
         for side, text, number, place, member in zip(*columns.values(), strict=True)
     ]
     return StoredPool(record, pairs, places)
@@ -111,7 +114,7 @@ def _record(path: Path) -> dict[str, Any]:
 
 
 def _companion(path: Path, record: Mapping[str, Any], name: str) -> Path:
-    companion = path.parent / str(record["files"][name])
+    companion = companions_folder(path, record["files"].values()) / str(record["files"][name])
     try:
         check_regular(companion)
         found = fingerprint_file(companion)

@@ -36,13 +36,13 @@ def copy_result(stored: StoredResult, path: str | os.PathLike[str]) -> StoredRes
         Another folder, or the result's own name.
     """
     target = check_result_path(path)
-    if target.parent.resolve() != stored.path.parent.resolve() or target.name == stored.path.name:
+    if target.parent.resolve() != stored.folder.resolve() or target == stored.path.resolve():
         raise InputError(f"path: {target}; a copy lies beside {stored.path}, under another name")
     replaced = (read_result(target).record.get("files") or {}) if target.exists() else {}
     files: dict[str, str] = {}
     checksums: dict[str, str] = {}
     for name, companion in (stored.record.get("files") or {}).items():
-        source = stored.path.parent / companion
+        source = stored.folder / companion
         files[name], checksums[name] = write_companion(target, name, partial(_copied, source))
     record = dict(stored.record)
     if files:

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError
 from visual_search.formats.atomic import write_text
-from visual_search.formats.companions import LONGEST_NAME, remove_companions, write_companion
+from visual_search.formats.companions import LONGEST_NAME, companions_folder, remove_companions, write_companion
 from visual_search.formats.fingerprint import fingerprint_file
 from visual_search.formats.image_places import checked_places, read_places, write_places
+from visual_search.formats.outputs import written_file
 from visual_search.formats.plain_json import check_regular, read_plain_json
 from visual_search.formats.query_runs import QueryRuns
 from visual_search.formats.ranking_heads import RankingHeads, read_heads
@@ -73,7 +74,7 @@ class StoredResult:
     Parameters
     ----------
     path : Path
-        The JSON file; its companions are looked for in the same folder.
+        The JSON file; its companions are looked for in the same folder, those of a link beside what it leads to.
     record : dict
         The JSON value, guide's keys first.
 
@@ -201,8 +202,13 @@ class StoredResult:
     @property
     def image_roots(self) -> tuple[Path, ...]:
         """Folders, anywhere on this machine, below which the result says that its images are; each once."""
-        roots = (self.path.parent / part["root"] for part in self._manifest.values())
+        roots = (self.folder / part["root"] for part in self._manifest.values())
         return tuple(dict.fromkeys(roots))
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder of the companions, from which relative places of images count."""
+        return companions_folder(self.path, self._files.values())
 
     @property
     def _files(self) -> Mapping[str, str]:
@@ -214,7 +220,7 @@ class StoredResult:
             raise FileFormatError(
                 f"{self.path.name}: the record names no {name} file; evaluate again with an output path to have one"
             )
-        return self.path.parent / self._files[name]
+        return self.folder / self._files[name]
 
     def companion_marks(self) -> dict[str, list[int] | None]:
         """Size in bytes and time of the last change of each companion, in ns; None for one that is gone."""
@@ -257,7 +263,7 @@ class StoredResult:
         place = part["paths"].get(str(key)) if part else None
         if part is None or place is None:
             return None
-        root, sha256 = self.path.parent / part["root"], part.get("sha256", {}).get(str(key))
+        root, sha256 = self.folder / part["root"], part.get("sha256", {}).get(str(key))
         if isinstance(place, str):
             return ImageLocation(root / place, sha256=sha256)
         return ImageLocation(root / place["archive"], place["member"], sha256)
@@ -343,11 +349,16 @@ def write_result(
 def check_result_path(path: str | os.PathLike[str]) -> Path:
     """Refuse a path at which a result cannot or should not be written, before any work is done for it.
 
+    Returns
+    -------
+    Path
+        Where it is written: of a link what it leads to, which the companions then lie beside.
+
     Raises
     ------
     InputError
-        A folder, a name that does not end in ``.json``, starts with a dot or has a colon or backslash, a name
-        that is too long, or a file that is there and is no result.
+        A folder, a device, a link that leads to no file, a name that does not end in ``.json``, starts with a dot or
+        has a colon or backslash, a name that is too long, or a file that is there and is no result.
     """
     target = Path(path)
     if (size := len(os.fsencode(target.name))) > LONGEST_NAME:
@@ -357,8 +368,10 @@ def check_result_path(path: str | os.PathLike[str]) -> Path:
         )
     if target.is_dir():
         raise InputError(f"output: {target} is a folder; give a file, such as {target / 'results.json'}")
+    target = written_file(path, "output")
     if target.suffix != ".json":
-        raise InputError(f"output: {target.name!r}; a result is JSON: give a name that ends in .json")
+        leads = f"{os.fspath(path)} leads to " if target != Path(path) else ""
+        raise InputError(f"output: {leads}{target.name!r}; a result is JSON: give a name that ends in .json")
     if not is_plain_name(target.name):
         raise InputError(
             f"output: {target.name!r}; its companions take its name, which must be good on every system: give one "

@@ -46,6 +46,7 @@ METRIC_WORDS = {
     "jaccard": "jaccard",
     "l2": "l2",
 }
+_SIGNATURE, _FIRST_BLOCK = b"\x89HDF\r\n\x1a\n", 64
 _WORD_OF = {"cosine": "angular", "ip": "dot", "l2": "euclidean", "hamming": "hamming", "jaccard": "jaccard"}
 
 
@@ -65,7 +66,30 @@ def opened(path: Path) -> Iterator[Any]:
     except OSError as error:
         raise FileFormatError(f"{path}: not a whole HDF5 file ({error})") from error
     with file:
+        _check_end(path)
         yield file
+
+
+def _check_end(path: Path) -> None:
+    """Refuse bytes behind the end that the file tells of itself; the library looks only whether there are fewer.
+
+    The first block of version 0 or 1 has its addresses at byte 24 or 28, a later one at byte 12; the third is the end.
+    """
+    size, begin = path.stat().st_size, 0
+    with path.open("rb") as stream:
+        while (head := stream.read(_FIRST_BLOCK))[:8] != _SIGNATURE:
+            begin = 2 * begin or 512  # where it lies behind a block of the user's
+            if begin >= size:
+                return
+            stream.seek(begin)
+    version = head[8]
+    width, at = (head[13], 24 + 4 * version) if version < 2 else (head[9], 12)
+    end = int.from_bytes(head[at + 2 * width : at + 3 * width], "little")
+    if size > end:
+        raise FileFormatError(
+            f"{path}: the file says that it ends after {end:,} bytes, but it has {size:,} ({size - end:,} too many); "
+            "something was put behind it: take it from a copy"
+        )
 
 
 def read_hdf5(path: Path, *, dataset: str, mmap: bool) -> VectorFile:

@@ -46,8 +46,9 @@ def read_vecs(path: Path, format_name: str, *, mmap: bool) -> VectorFile:
         raise FileFormatError(_uneven_words(path, dimension, first, first * row_bytes, dtype.itemsize))
     if size != whole * row_bytes:
         raise FileFormatError(
-            f"{path}: truncated: rows of dimension {dimension} take {row_bytes:,} bytes each, and after {whole:,} "
-            f"whole rows {size - whole * row_bytes:,} bytes are left; fetch or write the file again"
+            f"{path}: truncated, or with something behind its end: rows of dimension {dimension} take "
+            f"{row_bytes:,} bytes each, and after {whole:,} whole rows {size - whole * row_bytes:,} bytes are left; "
+            "fetch or write the file again"
         )
     vectors, notes = native(rows[:, 4:].view(dtype))
     if not mmap:

@@ -6,7 +6,6 @@ import json
 import os
 import zipfile
 import zlib
-from pathlib import Path
 from tokenize import TokenError
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from visual_search.errors import InputError
 from visual_search.formats.atomic import atomic_write
 from visual_search.formats.fingerprint import fingerprint_array, fingerprint_json
+from visual_search.formats.outputs import written_file
 from visual_search.ground_truth.gallery_blocks import rows_at
 from visual_search.ground_truth.nearest_so_far import NearestSoFar
 
@@ -62,10 +62,15 @@ class Checkpoint:
     path : str or path-like
     key : str
         From `search_key`. A file with another key, or one that cannot be read, is begun anew.
+
+    Raises
+    ------
+    InputError
+        What no file can be written to: a folder, a device, a link that leads nowhere.
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str) -> None:
-        self._path = Path(path)
+        self._path = written_file(path, "checkpoint")
         self._key = key
 
     def load(self, nearest: NearestSoFar) -> int:

@@ -2,91 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from visual_search.errors import InputError, UnknownIdError, first_few
 from visual_search.formats.ragged import offsets_of
 from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.exact_merge import merge
 from visual_search.ground_truth.exact_search import SearchProgress, search_exactly
-from visual_search.ground_truth.gallery_ids import GalleryIds
+from visual_search.ground_truth.query_filters import FilteredRows
 from visual_search.ground_truth.vector_checks import ExactMetric
 
-__all__ = ["FilteredRows", "filtered_rows", "search_filtered"]
+__all__ = ["search_filtered"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
-Predicate: TypeAlias = Callable[[int], Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FilteredRows:
-    """Gallery rows that pass each query's filter, rising; queries of one filter share one array."""
-
-    rows: Sequence[Int64Array]
-
-    @property
-    def sizes(self) -> Int64Array:
-        """How many rows pass, int64 of shape (queries,)."""
-        return np.array([len(rows) for rows in self.rows], dtype=np.int64)
-
-    def groups(self) -> Iterator[tuple[Int64Array, Int64Array]]:
-        """(queries, rows) for each filter that differs from the others."""
-        together: dict[bytes, list[int]] = {}
-        for query, rows in enumerate(self.rows):
-            together.setdefault(rows.tobytes(), []).append(query)
-        for queries in together.values():
-            yield np.array(queries, dtype=np.int64), self.rows[queries[0]]
-
-
-def filtered_rows(allowed: Any, gallery: GalleryIds, queries: int) -> FilteredRows:
-    """Read what is allowed for each query.
-
-    Parameters
-    ----------
-    allowed : bool array of shape (queries, gallery), list of ids a query, or callable
-        A callable takes the number of a query and gives bool of shape (gallery,) or a list of ids.
-    gallery : GalleryIds
-    queries : int
-
-    Raises
-    ------
-    InputError, UnknownIdError
-        Another number of lists than of queries, a mask of another length, ids that the gallery does not have or that
-        come twice.
-    """
-    given = [allowed(query) for query in range(queries)] if callable(allowed) else allowed
-    if len(given) != queries:
-        raise InputError(f"allowed: {len(given)} filters for {queries} queries; give one to each, in order")
-    return FilteredRows([_rows(one, gallery, query) for query, one in enumerate(given)])
-
-
-def _rows(one: Any, gallery: GalleryIds, query: int) -> Int64Array:
-    values = np.asarray(one) if not isinstance(one, list) or (one and isinstance(one[0], bool | np.bool_)) else one
-    if isinstance(values, np.ndarray) and values.dtype == np.bool_:
-        if values.shape != (len(gallery),):
-            raise InputError(
-                f"allowed: the filter of query {query} has shape {values.shape}; one value for each of the gallery's "
-                f"{len(gallery):,} rows is needed"
-            )
-        return np.flatnonzero(values).astype(np.int64)
-    listed = values.tolist() if isinstance(values, np.ndarray) else values
-    rows = gallery.rows(listed) if len(listed) else np.empty(0, dtype=np.int64)
-    if (rows < 0).any():
-        foreign = [listed[place] for place in np.flatnonzero(rows < 0).tolist()]
-        raise UnknownIdError(
-            f"allowed: the filter of query {query} names {len(foreign)} ids that the gallery does not have: "
-            f"{first_few(foreign)}; its ids are such as {first_few(gallery.take(range(min(2, len(gallery)))), 2)}"
-        )
-    rising = np.unique(rows)
-    if len(rising) != len(rows):
-        raise InputError(f"allowed: the filter of query {query} names {len(rows) - len(rising)} ids twice")
-    return rising
 
 
 def search_filtered(
@@ -108,6 +39,8 @@ def search_filtered(
 
     Examples
     --------
+    >>> from visual_search.ground_truth.gallery_ids import GalleryIds
+    >>> from visual_search.ground_truth.query_filters import filtered_rows
     >>> gallery, queries = np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [0.0]])
     >>> allowed = filtered_rows([[1, 2], [2]], GalleryIds(3), 2)
     >>> search_filtered(gallery, queries, 2, allowed, metric="l2").positions.tolist()

@@ -8,6 +8,7 @@ import json
 import os
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from visual_search.counted import counted
 from visual_search.errors import FileFormatError, InputError, Problems, first_few
 from visual_search.formats.atomic import atomic_write
 from visual_search.formats.ragged import offsets_of
 from visual_search.formats.strict_json import parse_json
+from visual_search.formats.zip_ends import check_ends
 from visual_search.ground_truth.exact_answers import ExactAnswers
 from visual_search.ground_truth.gallery_ids import GalleryIds
 from visual_search.ground_truth.metric_names import TRUTH_METRICS
@@ -48,6 +51,13 @@ _PARTS = {
     "evaluations": np.int64,
 }
 
+_MEMBERS = {"manifest.json"} | {
+    f"{name}.npy"
+    for name in (
+        *(*_PARTS, "subset_sizes"),
+        *("gallery_ids", "gallery_ids_offsets", "query_ids", "query_ids_offsets"),
+    )
+}
 
 # What distances may be: a cosine is minus the product of two unit vectors, whose length is rounded.
 _RANGES = {
@@ -94,13 +104,17 @@ def read_neighbors(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     FileFormatError
-        Not such a file, cut off, damaged, of a newer version, or with parts that contradict each other.
+        Not such a file, cut off, damaged, with bytes before its begin or behind its end, of a newer version, or with
+        parts that contradict each other.
     OSError
         It is not there or cannot be read.
     """
     path = Path(path)
+    if not path.is_file() and path.exists():
+        raise FileFormatError(f"{path}: a folder, pipe or device; a truth is a file")
     try:
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+            check_ends(archive, path)
             return _parts(archive, path)
     except FileFormatError:
         raise
@@ -110,13 +124,16 @@ def read_neighbors(path: str | os.PathLike[str]) -> dict[str, Any]:
         # A damaged directory of the archive leads to a place before the file's begin.
         raise FileFormatError(f"{path}: not a file of exact neighbours, or cut off or damaged: {error}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FileFormatError(f"{path}: not a file of exact neighbours, or cut off or damaged: {error}") from error
+        raise FileFormatError(
+            f"{path}: not a file of exact neighbours, or cut off, damaged or with much behind its end: {error}"
+        ) from error
     except (InputError, LookupError, TypeError, ValueError, MemoryError, OverflowError, TokenError) as error:
         raise FileFormatError(f"{path}: parts are missing or contradict each other: {error}") from error
 
 
 def _parts(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    if "manifest.json" not in archive.namelist():
+    names = archive.namelist()
+    if "manifest.json" not in names:
         raise FileFormatError(f"{path}: no manifest.json inside; this is not a file of exact neighbours")
     manifest, repeated = parse_json(archive.read("manifest.json"), subject=f"{path}: manifest.json")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -125,6 +142,7 @@ def _parts(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         raise FileFormatError(
             f"{path}: version {manifest['version']}; this program reads version {VERSION}: install a newer one"
         )
+    _check_names(names, path)
     _check_manifest(manifest, repeated, path)
     answers = ExactAnswers(**{name: _array(archive, name, kind) for name, kind in _PARTS.items()})
     if manifest["query_ids"]["count"] != len(answers.positions):
@@ -142,6 +160,22 @@ def _parts(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         "scope": TruthScope(**scope, subset_sizes=sizes),
         "versions": manifest["versions"],
     }
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    """Refuse a member that comes twice, of which the last would win, and one that nobody reads."""
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    foreign = sorted(set(names) - _MEMBERS)
+    problems = Problems(f"{path}: members of the archive")
+    if twice:
+        problems.add(
+            f"{counted(len(twice), 'name', 'names')} more than once: {first_few(twice)}; a member is there once"
+        )
+    if foreign:
+        problems.add(
+            f"{counted(len(foreign), 'member', 'members')} that no truth of this version has: {first_few(foreign)}"
+        )
+    problems.raise_if_any(FileFormatError)
 
 
 def _check_manifest(manifest: dict[str, Any], repeated: Sequence[str], path: Path) -> None:

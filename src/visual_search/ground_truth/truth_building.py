@@ -10,9 +10,10 @@ from visual_search.errors import InputError, Problems
 from visual_search.formats.arrays import as_numpy
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors, neighbors_of
 from visual_search.ground_truth.exact_search import SearchProgress, search_exactly
-from visual_search.ground_truth.filtered_search import filtered_rows, search_filtered
+from visual_search.ground_truth.filtered_search import search_filtered
 from visual_search.ground_truth.gallery_sample import GallerySample
 from visual_search.ground_truth.metric_names import MetricName, metric_name, searched_metric
+from visual_search.ground_truth.query_filters import filtered_rows
 from visual_search.ground_truth.truth_scope import TruthScope
 from visual_search.ground_truth.truth_vectors import TruthVectors, truth_vectors
 from visual_search.ground_truth.vector_checks import check_block, check_search
@@ -119,7 +120,7 @@ def exact_neighbors(
             checkpoint=checkpoint,
         )
     else:
-        chosen = filtered_rows(allowed, items.ids, len(asked))
+        chosen = filtered_rows(allowed, items.ids, len(asked), query_ids=asked.ids)
         scope = TruthScope.filtered(chosen.sizes, words=_filter_name(allowed))
         searched = searched_metric(name)
         check_search(items.vectors, asked.vectors, k, searched)

@@ -19,7 +19,9 @@ __all__ = ["KeptThumbnails", "OtherImageError", "Thumbnail"]
 # The mark, and what was asked of the content.
 _Key: TypeAlias = tuple[str, DecodingRules, str | None]
 
+_MOST_HASHES = 100_000  # at some 200 bytes each
 _DECODED_AT_A_TIME = 4  # each may take up to 16 bytes a pixel for a moment
+_OTHER = "the file is not the one that was indexed; index the images again"
 
 
 class OtherImageError(UndecodableImageError):
@@ -62,6 +64,7 @@ class KeptThumbnails:
         self._room = max_bytes
         self._kept: OrderedDict[_Key, tuple[bytes, str]] = OrderedDict()
         self._held = 0
+        self._hashes: OrderedDict[str, str] = OrderedDict()
         self._places = LocatedImages()
         self._changing = threading.Lock()
         self._decoding = threading.BoundedSemaphore(_DECODED_AT_A_TIME)
@@ -79,6 +82,22 @@ class KeptThumbnails:
         # NUL, which no path holds, keeps the parts apart.
         told = "\0".join((str(place.path), place.member or "", stamp, str(side)))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def sha256(self, place: ImagePlace, *, read: bool = False) -> str | None:
+        """Hash of the image at a place, as it was read last.
+
+        ``read`` reads it where it was not, or its file changed since; else, and where there is none, it is None.
+        """
+        mark = self.mark(place, 0)
+        with self._changing:
+            found = None if mark is None else self._hashes.get(mark)
+        source = self._places.source(place) if read and found is None else None
+        if source is None:
+            return found
+        try:
+            return self._read(place, source, DecodingRules())[1]
+        except UndecodableImageError:
+            return None
 
     def made(
         self, place: ImagePlace, side: int, *, rules: DecodingRules | None = None, sha256: str | None = None
@@ -103,13 +122,31 @@ class KeptThumbnails:
             if kept is not None:
                 self._kept.move_to_end(key)
                 return Thumbnail(kept[0], mark, kept[1])
+        if sha256 is not None and self.sha256(place) not in (None, sha256):
+            raise OtherImageError(_OTHER)
         with self._decoding:
-            data, found = _small(source, side, rules or DecodingRules(), sha256)
+            read, found = self._read(place, source, rules or DecodingRules())
+            if sha256 is not None and found != sha256:
+                raise OtherImageError(_OTHER)
+            data = thumbnail(read, side, rules=rules or DecodingRules())
         if (
             self.mark(place, side) == mark
         ):  # else it changed while it was read, and which of the two came is not known
             self._keep(key, data, found)
         return Thumbnail(data, mark, found)
+
+    def _read(self, place: ImagePlace, source: ImageSource, rules: DecodingRules) -> tuple[bytes, str]:
+        """The image's bytes and their hash, which is remembered while the file stays as it is."""
+        mark = self.mark(place, 0)
+        data = source.read(rules.max_bytes)
+        found = hashlib.sha256(data).hexdigest()
+        if mark is not None and self.mark(place, 0) == mark:
+            with self._changing:
+                self._hashes[mark] = found
+                self._hashes.move_to_end(mark)
+                while len(self._hashes) > _MOST_HASHES:
+                    self._hashes.popitem(last=False)
+        return data, found
 
     def _keep(self, key: _Key, data: bytes, found: str) -> None:
         with self._changing:
@@ -119,12 +156,3 @@ class KeptThumbnails:
             self._held += len(data)
             while self._held > self._room:
                 self._held -= len(self._kept.popitem(last=False)[1][0])
-
-
-def _small(source: ImageSource, side: int, rules: DecodingRules, sha256: str | None) -> tuple[bytes, str]:
-    """The small picture, and the hash of what it was made of."""
-    data = source.read(rules.max_bytes)
-    found = hashlib.sha256(data).hexdigest()
-    if sha256 is not None and found != sha256:
-        raise OtherImageError("the file is not the one that was indexed; index the images again")
-    return thumbnail(data, side, rules=rules), found

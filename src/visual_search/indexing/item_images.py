@@ -46,11 +46,11 @@ class ItemImages:
         return {"root": root, "paths": {entry.id: _below(root, entry) for entry in used}}
 
     def location(self, item: Id) -> ImageLocation | None:
-        """Where one item's file is; None for an id that the ledger does not have."""
+        """Where one item's file is, and what it was; None for an id that the ledger does not have."""
         if item not in self.ledger:
             return None
         entry = self.ledger[str(item)]
-        return ImageLocation(Path(entry.path), entry.member)
+        return ImageLocation(Path(entry.path), entry.member, entry.sha256)
 
     def hashes(self) -> dict[Id, str]:
         """SHA-256 of each item's file: ``{id: hexadecimal digest}``."""

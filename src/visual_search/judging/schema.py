@@ -59,6 +59,7 @@ queries = sa.Table(
     sa.Column("text", sa.Text),
     sa.Column("image", sa.Text),
     sa.Column("version", sa.Integer, nullable=False),  # grows when pairs are added
+    sa.Column("judged_sha256", sa.String(64)),  # of the picture, as it was when it was first judged
 )
 
 items = sa.Table(
@@ -67,6 +68,7 @@ items = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("image", sa.Text),
+    sa.Column("judged_sha256", sa.String(64)),
 )
 
 pairs = sa.Table(

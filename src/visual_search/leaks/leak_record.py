@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from visual_search.errors import FileFormatError, InputError, Problems
+from visual_search.formats.image_places import is_sha256
 from visual_search.formats.json_shapes import COUNT, FLAG, ID, NUMBER, TEXT, Each, There, check_shape, filled, whole
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
@@ -21,7 +22,7 @@ __all__ = ["LEAKS_FORMAT", "read_leak_record"]
 LEAKS_FORMAT = "visual-search leaks"
 _VERSION = 1
 
-_SIDE = There(whole("role", "id", role=There(TEXT), id=There(ID), path=TEXT, member=TEXT))
+_SIDE = There(whole("role", "id", role=There(TEXT), id=There(ID), path=TEXT, member=TEXT, sha256=TEXT))
 _PAIR = whole(
     *("kind", "first", "second", "group"),
     kind=There(TEXT),
@@ -87,8 +88,7 @@ def _report(value: Mapping[str, Any]) -> LeakReport:
     for pair in value["pairs"]:
         for side in (pair["first"], pair["second"]):
             if side.get("path") is not None:
-                place = ImageLocation(Path(side["path"]), side.get("member"))
-                places.setdefault(side["role"], {})[side["id"]] = place
+                places.setdefault(side["role"], {})[side["id"]] = _place(side)
     return LeakReport(
         tuple(_pair(pair) for pair in value["pairs"]),
         dict(value["pairs_by_kind"]),
@@ -101,6 +101,15 @@ def _report(value: Mapping[str, Any]) -> LeakReport:
         {role: tuple(ids) for role, ids in value["flagged"].items()},
         places,
     )
+
+
+def _place(side: Mapping[str, Any]) -> ImageLocation:
+    sha256 = side.get("sha256")
+    if sha256 is not None and not is_sha256(sha256):
+        raise InputError(
+            f"{side['role']} {side['id']!r}: the SHA-256 of a file has 64 digits of 0-9 and a-f; got {sha256!r}"
+        )
+    return ImageLocation(Path(side["path"]), side.get("member"), sha256)
 
 
 def _check_names(value: Mapping[str, Any]) -> None:

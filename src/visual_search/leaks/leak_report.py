@@ -131,7 +131,7 @@ class LeakReport:
     flagged : mapping of role to tuple of ids
         Pictures in at least one pair, listed or not.
     places : mapping of role to mapping of id to ImageLocation
-        Where the flagged pictures are, as far as known.
+        Where the flagged pictures are, as far as known, with the hashes of what was compared.
     """
 
     pairs: tuple[LeakPair, ...]
@@ -208,6 +208,8 @@ class LeakReport:
                 value[side]["path"] = str(place.path)
                 if place.member is not None:
                     value[side]["member"] = place.member
+                if place.sha256 is not None:
+                    value[side]["sha256"] = place.sha256
         return value
 
     def write(self, path: str | os.PathLike[str]) -> None:

@@ -33,7 +33,8 @@ class Role:
     signatures : array of shape (n,) and dtype ``SIGNATURE``, optional
         None where there are only vectors.
     places : mapping of id to ImageLocation
-        Where the files are, as far as known; one file in two roles is a self-match.
+        Where the files are, as far as known, with the hashes of what was compared; one file in two roles is a
+        self-match.
     vectors : float32 array of shape (n, d), optional
         Embeddings, for the comparison by cosine.
     ledger : Ledger

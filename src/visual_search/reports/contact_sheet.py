@@ -12,6 +12,7 @@ from visual_search.formats.atomic import write_text
 from visual_search.formats.results import ImageLocation
 from visual_search.ids import Id
 from visual_search.reports.cases import Hit
+from visual_search.reports.page_words import changed_note
 from visual_search.reports.pictures import Album
 from visual_search.reports.rendering import render_page
 from visual_search.reports.wording import counted, plural, short_id
@@ -53,7 +54,8 @@ def write_contact_sheet(
     out : path
         The HTML file; written whole or not at all.
     locate : callable
-        From an item's id to where its image is; None where that is not known.
+        From an item's id to where its image is, with the hash of what was indexed where that is kept; None where the
+        place is not known.
     title : str, optional
         Heading; names the query when left out.
     notes : iterable of str
@@ -72,12 +74,12 @@ def write_contact_sheet(
     album = Album(longest=256, max_bytes=24_000_000)
     if query == "":
         raise InputError("query: the text is empty; give words, or the place of an image")
-    picture = None if isinstance(query, str) else album.picture(query)
+    picture = None if isinstance(query, str) else album.picture(query, since="indexed")
     name = query if isinstance(query, str) else query.member or query.path.name
     hits = [
-        Hit(rank, one.image_id, one.score, getattr(one, "distance", None), "plain", None, album.picture(place))
+        Hit(rank, one.image_id, one.score, getattr(one, "distance", None), "plain", None, shown)
         for rank, one in enumerate(results, start=1)
-        for place in [locate(one.image_id)]
+        for shown in [album.picture(locate(one.image_id), since="indexed")]
     ]
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     target = Path(out)
@@ -85,7 +87,7 @@ def write_contact_sheet(
         "contact_sheet.html.j2",
         title=title or f"Results for {short_id(name, 60)}",
         lead=f"{plural(len(hits), 'result')}, best first.",
-        notes=[*notes, *([f"Empty frames: {missing}."] if missing else [])],
+        notes=[*notes, *changed_note(album, "indexed"), *([f"Empty frames: {missing}."] if missing else [])],
         query=query if isinstance(query, str) else None,
         query_name=name,
         picture=picture,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from textwrap import wrap
 
 from visual_search.errors import InputError
 from visual_search.formats.atomic import atomic_path
@@ -14,6 +15,7 @@ __all__ = ["write_front_figure"]
 
 _SUFFIXES = (".svg", ".png", ".pdf")
 _MARKERS = "os^DvPXp"
+_LINE = 100  # letters
 _SCALES = {"s": (1000.0, "ms"), "bytes": (1e-6, "MB"), "queries/s": (1.0, "queries/s")}
 
 
@@ -40,7 +42,8 @@ def write_front_figure(
     How to read it
     --------------
     Cost grows to the right, on a logarithmic axis; throughput, of which more is better, too. Filled points lie on the
-    front; hollow ones are beaten by one of them. One marker a structure.
+    front; hollow ones are beaten by one of them. One marker a structure. Settings that were given up at a time limit
+    are named below.
     """
     target_path = Path(path)
     if target_path.suffix not in _SUFFIXES:
@@ -84,6 +87,8 @@ def write_front_figure(
         axes.set_ylabel(f"mean {front.measure}")
         axes.grid(color="0.9")
         axes.legend(fontsize="small")
+        if front.not_finished:
+            figure.supxlabel("\n".join(wrap(front.left_out(), _LINE)), fontsize="small", color="0.3")
         kind = target_path.suffix[1:]
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
         with atomic_path(target_path) as temporary:

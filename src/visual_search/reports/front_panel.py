@@ -122,7 +122,8 @@ def front_panel(
         figure,
         f"{front.measure} against {words}",
         f"Mean {front.measure} against {words} of {len(every)} settings; on the front {settings}. "
-        "The table below has every setting.",
+        + (f"{front.left_out()[0].upper()}{front.left_out()[1:]}. " if front.not_finished else "")
+        + "The table below has every setting.",
         key,
         links=links,
     )

@@ -17,6 +17,7 @@ from visual_search.leaks.leak_report import LeakGroup, LeakPair, LeakReport
 from visual_search.leaks.picture_pairs import KIND_WORDS
 from visual_search.leaks.report_words import counted
 from visual_search.reports.page_section import Section, checked
+from visual_search.reports.page_words import changed_note
 from visual_search.reports.pictures import Album, Picture
 from visual_search.reports.rendering import render_page, render_part
 from visual_search.reports.wording import counted as grouped
@@ -163,7 +164,7 @@ def _values(
         "report": report,
         "lead": _lead(report),
         "lines": report.words().split("\n"),
-        "notes": [*notes, *([f"Empty frames: {missing}."] if missing else [])],
+        "notes": [*notes, *changed_note(album, "compared"), *([f"Empty frames: {missing}."] if missing else [])],
         "groups": groups,
         "impact": impact,
     }
@@ -183,8 +184,8 @@ def _lead(report: LeakReport) -> str:
 def _groups(report: LeakReport, album: Album) -> list[ShownGroup]:
     of_group: dict[int, list[ShownPair]] = {}
     for pair in report.pairs:
-        pictures = (album.picture(report.place(pair.first)), album.picture(report.place(pair.second)))
-        shown = ShownPair(pair, KIND_WORDS[pair.kind][0], _measured(pair), pictures)
+        first, second = (album.picture(report.place(side), since="compared") for side in (pair.first, pair.second))
+        shown = ShownPair(pair, KIND_WORDS[pair.kind][0], _measured(pair), (first, second))
         of_group.setdefault(pair.group, []).append(shown)
     return [ShownGroup(group, of_group[group.number]) for group in report.groups if group.number in of_group]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from visual_search.reports.page_section import Section
-from visual_search.reports.pictures import Album
+from visual_search.reports.pictures import Album, Since
 from visual_search.reports.protocol_groups import ProtocolGroup
 from visual_search.reports.protocol_part import ProtocolPart
 from visual_search.reports.wording import counted, plural
 
-__all__ = ["contents_of", "footnotes_of", "lead_of", "picture_note", "shown_note"]
+__all__ = ["changed_note", "contents_of", "footnotes_of", "lead_of", "picture_note", "shown_note"]
 
 _FOOTNOTES = (
     "Below a value stands its interval, where one was computed; “Where the numbers come from” says how.",
@@ -112,8 +112,21 @@ def picture_note(album: Album, groups: Sequence[ProtocolGroup]) -> str:
             + ", ".join(dict.fromkeys(f"\u2068{root.name or root}\u2069" for root in roots))
             + "."
         )
-    if album.changed:
-        files = plural(album.changed, "file has", "files have")
-        text += f" {files} changed since the measurement: what is shown of them is not what was measured."
+    if changed := album.changed():
+        files = plural(changed, "file has", "files have")
+        text += f" {files} changed since the measurement: {_shown(changed, 'measured')}"
     missing = "; ".join(f"{reason}: {counted(number)}" for reason, number in album.missing.items())
     return f"{text} Empty frames: {missing}." if missing else text
+
+
+def changed_note(album: Album, since: Since) -> list[str]:
+    """How many of an album's files are not what was indexed or compared any more; nothing where all are."""
+    changed = album.changed(since)
+    if not changed:
+        return []
+    files = "file has changed since it was" if changed == 1 else "files have changed since they were"
+    return [f"{counted(changed)} {files} {since}: {_shown(changed, since)}"]
+
+
+def _shown(changed: int, since: Since) -> str:
+    return f"what is shown of {'it' if changed == 1 else 'them'} is not what was {since}."

@@ -8,6 +8,7 @@ import io
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from markupsafe import Markup
 from PIL import Image
@@ -18,12 +19,14 @@ from visual_search.images.decoding import DecodingRules
 from visual_search.images.located import LocatedImages
 from visual_search.images.thumbnails import thumbnail
 
-__all__ = ["Album", "FileAlbum", "Picture"]
+__all__ = ["Album", "FileAlbum", "Picture", "Since"]
 
 _NO_PLACE = "no file is named"
 _GONE = "file is gone"
 _UNREADABLE = "not a readable image"
 _FULL = "left out, page is full"
+
+Since: TypeAlias = Literal["measured", "indexed", "compared"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,10 @@ class Picture:
         Its width and height in pixels.
     address : str or None
         Where a served page gets it from, instead of a drawing of its own.
-    changed : bool
-        Whether the file is another than the one that was measured.
+    changed : bool or None
+        Whether the file is another than the one that was measured; None where a served page does not know.
+    since : {"measured", "indexed", "compared"}
+        What was done with the file that it was.
     """
 
     symbol: str | None
@@ -51,7 +56,8 @@ class Picture:
     file: str | None = None
     size: tuple[int, int] | None = None
     address: str | None = None
-    changed: bool = False
+    changed: bool | None = False
+    since: Since = "measured"
 
 
 class Album:
@@ -71,22 +77,26 @@ class Album:
         self._longest = longest
         self._name = name
         self._room = max_bytes
-        self._pictures: dict[tuple[ImageLocation, str | None], Picture] = {}
+        self._pictures: dict[tuple[ImageLocation, str | None, Since], Picture] = {}
         self._symbols: dict[str, str] = {}
         self._drawings: list[Markup] = []
         self._ratios: list[float] = []
         self._places = LocatedImages()
         self._taken: set[Path] = set()
 
-    def picture(self, location: ImageLocation | None) -> Picture:
-        """The picture at a place; a file that cannot be shown gives an empty frame that says why."""
+    def picture(self, location: ImageLocation | None, *, since: Since = "measured") -> Picture:
+        """The picture at a place; a file that cannot be shown gives an empty frame that says why.
+
+        Where the place has the hash of what was ``measured``, ``indexed`` or ``compared``, and the file is another now,
+        the frame says that it changed since.
+        """
         if location is None:
             return Picture(None, _NO_PLACE)
         # Two results may have measured a file before and after it changed.
-        key = (location, location.sha256)
+        key = (location, location.sha256, since)
         found = self._pictures.get(key)
         if found is None:
-            found = self._pictures[key] = self._made(location)
+            found = self._pictures[key] = self._made(location, since)
         return found
 
     def took_from(self, root: Path) -> bool:
@@ -96,13 +106,12 @@ class Album:
     @property
     def missing(self) -> dict[str, int]:
         """How many distinct images could not be shown, by reason."""
-        reasons = {place: one.problem for (place, _), one in self._pictures.items() if one.problem}
+        reasons = {place: one.problem for (place, *_), one in self._pictures.items() if one.problem}
         return dict(sorted(Counter(reasons.values()).items()))
 
-    @property
-    def changed(self) -> int:
-        """How many distinct images that are shown are no longer those that were measured."""
-        return len({place for (place, _), one in self._pictures.items() if one.changed})
+    def changed(self, since: Since = "measured") -> int:
+        """How many distinct images that are shown are no longer those that were measured (indexed, compared)."""
+        return len({place for (place, _, done), one in self._pictures.items() if one.changed and done == since})
 
     @property
     def symbols(self) -> Markup:
@@ -120,7 +129,7 @@ class Album:
     def __len__(self) -> int:
         return len(self._drawings)
 
-    def _made(self, location: ImageLocation) -> Picture:
+    def _made(self, location: ImageLocation, since: Since) -> Picture:
         source = self._places.source(location)
         if source is None:
             return Picture(None, _GONE)
@@ -133,7 +142,7 @@ class Album:
         made = self._embedded(small)
         measured = location.sha256
         same = made.problem or measured is None or hashlib.sha256(data).hexdigest() == measured
-        return made if same else replace(made, changed=True)
+        return made if same else replace(made, changed=True, since=since)
 
     def _embedded(self, small: bytes) -> Picture:
         content = hashlib.sha256(small).hexdigest()

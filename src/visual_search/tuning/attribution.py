@@ -34,7 +34,7 @@ def attribute_loss(
     truth: ExactNeighbors,
     relevance: Relevance,
     *,
-    k: Sequence[int] = (1, 10),
+    k: int | Sequence[int] = (1, 10),
     index: str,
     metric: str | None = None,
 ) -> IndexAttribution:
@@ -53,7 +53,7 @@ def attribute_loss(
         The exact answers, at least as deep as the largest k.
     relevance : Relevance
         What people, labels or pairs say is right.
-    k : sequence of int
+    k : int or sequence of int
     index : str
         What was searched with, settings included; it stands in the statement of validity.
     metric : str, optional
@@ -91,9 +91,7 @@ def attribute_loss(
     >>> found[1].representation_loss, found[1].index_loss, found[1].lost, found[1].overlap.tolist()
     (0.5, 0.5, (0,), [0.0, 1.0])
     """
-    depths = sorted(set(k))
-    if not depths or depths[0] < 1:
-        raise InputError(f"k: {list(k)}; at least one depth from 1 is needed")
+    depths = _depths(k)
     truth.verify(metric=metric)
     measures = [f"HitRate@{depth}" for depth in depths]
     exact = evaluate(_exact_ranking(truth), relevance, measures)
@@ -127,7 +125,7 @@ def attribute_index(
     truth: ExactNeighbors,
     relevance: Relevance,
     *,
-    k: Sequence[int] = (1, 10),
+    k: int | Sequence[int] = (1, 10),
     stages: bool | None = None,
 ) -> IndexAttribution:
     """Search and attribute; other parameters and errors as for `attribute_loss`.
@@ -143,11 +141,24 @@ def attribute_index(
         where the engine is ``faiss`` over lists or codes.
     """
     check_index(index, queries, truth)
-    returned = index.search(queries, max(k), query_ids=truth.queries)
+    depths = _depths(k)
+    returned = index.search(queries, depths[-1], query_ids=truth.queries)
     if stages is None:
         stages = index.engine == "faiss" and not index.settings["ef_search"]
-    found = attribute_loss(returned, truth, relevance, k=k, index=_words(index))
-    return replace(found, stages=search_stages(index, queries, truth, max(k)) if stages else None)
+    found = attribute_loss(returned, truth, relevance, k=depths, index=_words(index))
+    return replace(found, stages=search_stages(index, queries, truth, depths[-1]) if stages else None)
+
+
+def _depths(k: Any) -> list[int]:
+    """The depths asked for, each once, the smallest first."""
+    try:
+        given = [k] if isinstance(k, int) else list(k)
+    except TypeError:
+        given = [k]
+    wrong = [one for one in given if isinstance(one, bool | np.bool_) or not isinstance(one, int | np.integer)]
+    if not given or wrong or min(given) < 1:
+        raise InputError(f"k: got {k!r}; must be one or more whole numbers of at least 1, as in k=(1, 10)")
+    return sorted({int(one) for one in given})
 
 
 def _exact_ranking(truth: ExactNeighbors) -> Ranking:

@@ -8,6 +8,7 @@ from typing import Any
 from visual_search.counted import counted
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.tuning.certification import CORRECTION, Status
+from visual_search.tuning.not_finished import NotFinished
 from visual_search.tuning.sweep_point import COST_WORDS, SweepPoint
 from visual_search.tuning.sweep_record import cost_in_words
 
@@ -94,6 +95,8 @@ class Choice:
     notes : tuple of str
     missing : tuple of str
         Settings that the sweep was asked for and has not measured.
+    not_finished : tuple of NotFinished
+        Settings that the sweep gave up, since they took longer than its time limit: never chosen.
     """
 
     chosen: Candidate | None
@@ -110,6 +113,7 @@ class Choice:
     data: dict[str, Any]
     notes: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    not_finished: tuple[NotFinished, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -226,7 +230,7 @@ class Choice:
         )
 
     def table(self) -> str:
-        """Every setting in plain text, the cheapest first."""
+        """Every setting in plain text, the cheapest first, and after them those that the sweep gave up."""
         rows = [
             [
                 one.point.label,
@@ -237,6 +241,8 @@ class Choice:
             ]
             for one in self.candidates
         ]
+        dash = "" if self.cost is None else "-"
+        rows += [[one.label, "-", "-", dash, one.words()] for one in self.not_finished]
         head = "cost" if self.cost is None else COST_WORDS[self.cost]
         return text_table(["setting", self.statistic, "lower bound", head, "verdict"], rows)
 
@@ -262,6 +268,7 @@ class Choice:
             },
             "candidates": [_told(one, whole=False) for one in self.candidates],
             "valid_for": dict(self.data),
+            "not_finished": [one.told() for one in self.not_finished],
             "missing": list(self.missing),
             "notes": list(self.notes),
             "words": self.words(),

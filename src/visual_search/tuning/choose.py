@@ -80,7 +80,8 @@ def choose(
     ----------
     The bound is Gaffke's (:mod:`visual_search.tuning.lower_bound`). Many settings: fixed-sequence test along each
     ladder from the dearest setting to the cheapest, Bonferroni over ladders. The test queries are looked at after the
-    choice, for the chosen setting alone. Undefined values are left out.
+    choice, for the chosen setting alone. Undefined values are left out. A setting that the sweep gave up at its time
+    limit is never chosen and has no part in the tests; ``not_finished`` has it.
 
     How to read it
     --------------
@@ -101,8 +102,7 @@ def choose(
     _check_measure(parse_measure(name), threshold, problems)
     _check_numbers(confidence, test_share, seed, problems)
     problems.raise_if_any(InputError)
-    if not held.points:
-        raise InputError("sweep: no point is finished; run it on")
+    held.refuse_if_empty()
     by = _measured_cost(held.points, cost)
     named = _groups(held.query_ids, groups)
     validation, test = validation_and_test(len(held.query_ids), test_share=test_share, seed=seed, groups=named)
@@ -140,6 +140,7 @@ def choose(
         data=dict(held.header["data"]),
         notes=(*held.notes, *_cost_notes(by), *about_groups(named, len(held.query_ids))),
         missing=held.missing,
+        not_finished=held.not_finished,
     )
 
 

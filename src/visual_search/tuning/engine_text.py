@@ -68,8 +68,10 @@ def parse_engine(text: str | EngineText) -> EngineText:
         A text of another form, a setting given twice, or one that is unknown or not allowed; all of them are listed.
     """
     if isinstance(text, EngineText):
-        checked_settings(text.name, tuple(settings_table(text.name).values()), text.settings)
-        return text
+        checked = checked_settings(text.name, tuple(settings_table(text.name).values()), text.settings)
+        return EngineText(text.name, {name: checked[name] for name in text.settings})  # numpy's numbers as Python's
+    if not isinstance(text, str):
+        raise InputError(f"engine {text!r}: must be text, as in 'hnsw(m=16)'")
     form = _FORM.fullmatch(text)
     if form is None:
         raise InputError(f"engine {text!r}: the form is name(setting=value,...), as in hnsw(m=16)")

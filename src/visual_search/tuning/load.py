@@ -22,7 +22,7 @@ from visual_search.errors import InputError, Problems
 from visual_search.evaluation.seeds import seeded
 from visual_search.tuning.costs import Latency
 
-__all__ = ["LoadedLatency", "arrival_times", "check_load", "measure_under_load", "sleep_precisely"]
+__all__ = ["LoadPlan", "LoadedLatency", "arrival_times", "check_load", "measure_under_load", "sleep_precisely"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -83,6 +83,28 @@ class LoadedLatency:
             f"{self.rate:g} queries/s for {self.workers} at a time: {', '.join(parts)}; "
             f"utilisation {self.utilisation:.2f}, {state}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """Under which load latency is measured as well.
+
+    Parameters
+    ----------
+    rate : float
+        Queries per second that arrive.
+    queries : int
+        How many arrive.
+    workers : int
+        How many are answered at a time.
+    """
+
+    rate: float
+    queries: int = 1000
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        check_load(self.rate, self.queries, self.workers)
 
 
 def check_load(rate: Any, count: Any, workers: Any) -> None:

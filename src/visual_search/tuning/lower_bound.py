@@ -26,7 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, isinf, log, sqrt
+from math import exp, log, sqrt
+from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,6 +47,7 @@ _SAME = 1e-8  # halving the steps squares the error
 _FALLEN = 1e-17
 _STEPS_OF_SEARCH = 100
 _NEAR = 1e-14
+_FAR = 40.0  # standard deviations at which a normal probability is no number but 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,32 +172,49 @@ def lower_bound(
 
 
 def _highest(held: GroupedValues, level: float) -> float:
-    """The highest target whose p-value is at most the level, by false position on its logarithm (Illinois)."""
+    """The highest target whose p-value is at most the level, by false position (Illinois).
 
-    def above(target: float) -> float:
+    On the scale of the normal distribution, where p-values go nearly in a straight line with the target.
+    """
+    usual, centre, spread = NormalDist(), *_usual_place(held)
+
+    def above(target: float) -> tuple[bool, float]:
         found = _below_zero(held.sums - target * held.sizes, held.counts)
-        return log(found / level) if found > 0 else -inf
+        if 0 < found < 1:
+            return found > level, usual.inv_cdf(found) - usual.inv_cdf(level)
+        # Too small or too near to 1 to be told apart: as far off as the line has it, and no nearer than that.
+        far = max(abs(target - centre) / spread, _FAR) if spread else _FAR
+        return found > level, far if found else -far
 
     low, high = 0.0, held.mean
-    at_low, at_high = above(low), above(high)
-    if at_low >= 0:
+    (low_is_above, at_low), (high_is_above, at_high) = above(low), above(high)
+    if low_is_above:
         return 0.0
-    if at_high <= 0:
+    if not high_is_above:
         return high
+    moved = 0
     for _ in range(_STEPS_OF_SEARCH):
         if high - low < _NEAR:
             break
-        share = 0.5 if isinf(at_low) else at_low / (at_low - at_high)
-        middle = low + share * (high - low)
-        if not low < middle < high:
-            middle = (low + high) / 2
-        found = above(middle)
-        # The end that stays counts half, so that the other one moves next.
-        if found <= 0:
-            low, at_low, at_high = middle, found, at_high / 2
+        middle = low + at_low / (at_low - at_high) * (high - low) if at_low < at_high else (low + high) / 2
+        # Not nearer to an end than half of what is wanted, so that both ends come near.
+        middle = min(max(middle, low + _NEAR / 2), high - _NEAR / 2)
+        is_above, found = above(middle)
+        # An end that stays a second time counts half, so that it moves next.
+        if is_above:
+            at_low = at_low / 2 if moved > 0 else at_low
+            high, at_high, moved = middle, found, 1
         else:
-            high, at_high, at_low = middle, found, at_low / 2
+            at_high = at_high / 2 if moved < 0 else at_high
+            low, at_low, moved = middle, found, -1
     return low
+
+
+def _usual_place(held: GroupedValues) -> tuple[float, float]:
+    """Mean and standard error of the ratio of sums to sizes, the imagined group among them."""
+    whole = float(held.counts @ held.sizes)
+    mean = float(held.counts @ held.sums) / whole
+    return mean, sqrt(float(held.counts @ (held.sums - mean * held.sizes) ** 2)) / whole
 
 
 def _below_zero(weights: FloatArray, counts: FloatArray) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from visual_search.errors import InputError
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.text_table import text_table
+from visual_search.tuning.not_finished import NotFinished
 from visual_search.tuning.sweep_point import COST_WORDS, COSTS, SweepPoint
 from visual_search.tuning.sweep_record import Sweep, cost_in_words
 
@@ -28,12 +29,23 @@ class Front:
         On the front, the cheapest first; each costs more than the one before and has a better mean.
     beaten : tuple of SweepPoint
         The others: for each there is a point that is no dearer and no worse, and better in one of both.
+    not_finished : tuple of NotFinished
+        Settings that are on no front, since they were given up.
     """
 
     measure: str
     cost: str
     points: tuple[SweepPoint, ...]
     beaten: tuple[SweepPoint, ...]
+    not_finished: tuple[NotFinished, ...] = ()
+
+    def left_out(self) -> str:
+        """What a figure does not show, and why, in a line; empty where it shows all."""
+        alike: dict[str, list[str]] = {}
+        for one in self.not_finished:
+            alike.setdefault(one.words(), []).append(one.label)
+        parts = [f"{', '.join(labels[:3])}{_more(labels)} ({words})" for words, labels in alike.items()]
+        return f"not shown: {'; '.join(parts)}" if parts else ""
 
     def mean(self, point: SweepPoint) -> float:
         """Mean of the measure at a point."""
@@ -45,7 +57,8 @@ class Front:
             [point.label, f"{self.mean(point):.4f}", cost_in_words(self.cost, point.of(self.cost))]
             for point in self.points
         ]
-        return text_table(["setting", self.measure, COST_WORDS[self.cost]], rows)
+        table = text_table(["setting", self.measure, COST_WORDS[self.cost]], rows)
+        return "\n".join([table, *filter(None, [self.left_out()])])
 
     def as_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -55,6 +68,7 @@ class Front:
             "unit": COSTS[self.cost][0],
             "front": [self._told(point) for point in self.points],
             "beaten": [self._told(point) for point in self.beaten],
+            "not_finished": [one.told() for one in self.not_finished],
         }
 
     def _told(self, point: SweepPoint) -> dict[str, Any]:
@@ -64,6 +78,10 @@ class Front:
             "mean": self.mean(point),
             "cost": point.of(self.cost),
         }
+
+
+def _more(labels: Sequence[str]) -> str:
+    return f" and {len(labels) - 3} more" if len(labels) > 3 else ""
 
 
 def pareto_front(sweep: Sweep, measure: str | None = None, cost: str = "latency_p50") -> Front:
@@ -94,7 +112,7 @@ def pareto_front(sweep: Sweep, measure: str | None = None, cost: str = "latency_
     ([32, 64], [128])
     """
     name = sweep.measure(measure)
-    _check(sweep.points, name, cost)
+    _check(sweep, name, cost)
     less_is_better = COSTS[cost][1]
 
     def price(point: SweepPoint) -> float:
@@ -112,12 +130,12 @@ def pareto_front(sweep: Sweep, measure: str | None = None, cost: str = "latency_
             kept.append(point)
         else:
             beaten.append(point)
-    return Front(name, cost, tuple(kept), tuple(beaten))
+    return Front(name, cost, tuple(kept), tuple(beaten), sweep.not_finished)
 
 
-def _check(points: Sequence[SweepPoint], measure: str, cost: str) -> None:
-    if not points:
-        raise InputError("sweep: no point is finished; run it on")
+def _check(sweep: Sweep, measure: str, cost: str) -> None:
+    sweep.refuse_if_empty()
+    points = sweep.points
     without = [point.label for point in points if point.of(cost) is None]
     if without:
         raise InputError(

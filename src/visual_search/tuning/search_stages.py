@@ -103,7 +103,7 @@ class SearchStages:
         }
 
 
-def search_stages(index: VectorIndex, queries: Any, truth: ExactNeighbors, k: int) -> SearchStages:
+def search_stages(index: VectorIndex, queries: Any, truth: ExactNeighbors, k: Any) -> SearchStages:
     """Split what an index of packed inverted lists misses by the step that lost it.
 
     Parameters
@@ -125,7 +125,7 @@ def search_stages(index: VectorIndex, queries: Any, truth: ExactNeighbors, k: in
     Raises
     ------
     InputError
-        An engine whose search has no such steps; a filtered truth.
+        An engine whose search has no such steps; a filtered truth; a k that is no whole number.
     DepthError
         k beyond the truth.
     FingerprintError
@@ -145,6 +145,9 @@ def search_stages(index: VectorIndex, queries: Any, truth: ExactNeighbors, k: in
     >>> stages.not_probed, stages.misordered > 0, stages.reranked_away
     (0.0, True, 0.0)
     """
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise InputError(f"k: got {k!r}; must be a whole number in 1..{truth.k}")
+    k = int(k)
     if not 1 <= k <= truth.k:
         raise DepthError(f"k is {k}, and the truth is {truth.k} deep")
     ready = check_index(index, queries, truth)

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from visual_search.errors import FingerprintError, InputError, Problems, VisualSearchError
+from visual_search.errors import FingerprintError, InputError, Problems
 from visual_search.evaluation.provenance import machine, utc_now, versions
 from visual_search.evaluation.seeds import seeded
 from visual_search.formats.fingerprint import fingerprint_json
 from visual_search.formats.json_lines import JsonLines
-from visual_search.formats.outputs import names_a_folder
+from visual_search.formats.outputs import names_a_folder, written_file
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
-from visual_search.indexing.engines.contract import Engine
-from visual_search.tuning.building import build_engine, search_defaults, use_threads
-from visual_search.tuning.costs import CostPlan, distinct_rows, measure_cost
-from visual_search.tuning.engine_answer import checked_answer
+from visual_search.tuning.costs import CostPlan
 from visual_search.tuning.engine_text import EngineText
-from visual_search.tuning.grid import GridPoint, grid
-from visual_search.tuning.load import check_load, measure_under_load
+from visual_search.tuning.grid import GridPoint, applied_settings, applied_words, grid
+from visual_search.tuning.limited_structure import LimitedStructure, OutOfTimeError, check_time_limit
+from visual_search.tuning.load import LoadPlan
 from visual_search.tuning.missed_neighbors import missed_neighbors
-from visual_search.tuning.setting_checks import check_settings
+from visual_search.tuning.not_finished import NotFinished, Step
+from visual_search.tuning.setting_checks import check_settings, settings_without_use
+from visual_search.tuning.structure import Measured, Structure, StructureHere, StructureJob
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_plan import asked_record, check_asked, split_records
 from visual_search.tuning.sweep_point import SweepPoint
@@ -37,30 +38,6 @@ __all__ = ["LoadPlan", "SweepProgress", "sweep"]
 
 # Parts of the header that follow from the others, or tell when: a file's name does not depend on them.
 _NOT_IDENTITY = ("created", "neighbors", "stored_gallery")
-
-_BATCH = 1 << 12
-
-
-@dataclass(frozen=True, slots=True)
-class LoadPlan:
-    """Under which load latency is measured as well.
-
-    Parameters
-    ----------
-    rate : float
-        Queries per second that arrive.
-    queries : int
-        How many arrive.
-    workers : int
-        How many are answered at a time.
-    """
-
-    rate: float
-    queries: int = 1000
-    workers: int = 1
-
-    def __post_init__(self) -> None:
-        check_load(self.rate, self.queries, self.workers)
 
 
 class SweepProgress(Protocol):
@@ -84,7 +61,9 @@ def sweep(
     costs: CostPlan | None = CostPlan(),  # noqa: B008 - a frozen value
     load: LoadPlan | None = None,
     seed: int = 0,
+    time_limit: float | None = None,
     progress: SweepProgress | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Sweep:
     """Measure engines under every combination of settings, in quality and in cost.
 
@@ -95,7 +74,8 @@ def sweep(
     engines : iterable of str
         Text forms: ``"flat"``, ``"hnsw(m=16)"``, ``"faiss(factory=IVF64,PQ8np)"``.
     settings : mapping, optional
-        Values by setting, all combinations: ``{"ef_search": [16, 64], "ivf.nprobe": [1, 4]}``.
+        Values by setting, all combinations: ``{"ef_search": [16, 64], "ivf.nprobe": [1, 4]}``. A setting goes to
+        every structure that has a use for it; ``applied`` of the result says which.
     out : path
         File of the points, one a line; or a folder, in which the file's name carries the fingerprint of data and
         protocol, so that no two sweeps meet in one; a folder that is not there is made where its name ends in a slash.
@@ -106,12 +86,18 @@ def sweep(
         Measure latency under load, too.
     seed : int
         Of the order of the points.
+    time_limit : float, optional
+        Seconds that the build of a structure may take, and everything that is measured under one setting. What takes
+        longer is ended and kept as not finished, and the sweep goes on with the next. Points that were given up are
+        tried again only with a longer limit, or none.
     progress : SweepProgress, optional
+    tell : callable, optional
+        Is told, before anything is built, of each setting that not every structure has a use for which it goes to.
 
     Returns
     -------
     Sweep
-        All points asked for, also those that an earlier run measured.
+        All points asked for, also those that an earlier run measured; ``not_finished`` has those that were given up.
 
     Raises
     ------
@@ -126,7 +112,10 @@ def sweep(
     Recall comes from a search of all queries that is not timed, times come from searches whose answers are not looked
     at. Points that differ only in how they are searched share one structure. Structures are built in an order drawn by
     seed, and so are the points of each, so that no setting is always the first or the last. Memory: the vectors as
-    float32, one structure at a time.
+    float32, one structure at a time. With a time limit each structure has a process of its own, which begins anew
+    after a point that was given up: the vectors stand in memory twice, and the structure is built again for the points
+    left. Without one everything is done in this process, where a library that hangs cannot be ended but with the
+    process.
 
     How to read it
     --------------
@@ -146,120 +135,126 @@ def sweep(
     [('flat', True), ('ivf(nlist=4) nprobe=1', False), ('ivf(nlist=4) nprobe=4', True)]
     """
     seeded(seed)
-    points = grid(engines, settings)
-    check_settings(points, int(data.gallery.shape[1]), data.metric)
+    limit = _checked_limit(time_limit, load)
+    dimension = int(data.gallery.shape[1])
+    points = grid(
+        engines, settings, without_use=partial(settings_without_use, dimension=dimension, metric=data.metric)
+    )
+    check_settings(points, dimension, data.metric)
+    applied = applied_settings(points, settings)
+    if tell is not None:
+        for line in applied_words(applied, points):
+            tell(line)
     header = _header(data, costs, load, seed)
     file = _place(out, header)
     with JsonLines(file) as lines:
-        done = _done(lines, header, points)
-        missing = [point for point in points if point.key not in done]
+        done, given_up = _done(lines, header, points)
+        missing = [point for point in points if point.key not in done and _is_tried(given_up.get(point.key), limit)]
         if progress is not None:
             progress.start(len(missing))
         for ladder in _shuffled(list(dict.fromkeys(point.ladder for point in missing)), seed):
             of_ladder = [point for point in missing if point.ladder == ladder]
-            for measured in _Ladder(data, of_ladder, costs, load, seed).points():
-                lines.append(measured.as_json())
-                done[measured.key] = measured
-                if progress is not None:
-                    progress.advance(1)
-    return replace(Sweep.of(header, [replace(done[point.key], place=point.place) for point in points]), file=file)
+            job = _job(data, of_ladder[0], costs, load, seed)
+            with closing(_Ladder(data, of_ladder, job, limit).points()) as measured:
+                for one in measured:
+                    if isinstance(one, NotFinished):
+                        lines.append(one.as_record())
+                        given_up[one.key] = one
+                    else:
+                        lines.append(one.as_json())
+                        done[one.key] = one
+                    if progress is not None:
+                        progress.advance(1)
+    places = {point.key: point.place for point in points}
+    found = Sweep.of(
+        header,
+        [replace(one, place=places[key]) for key, one in done.items() if key in places],
+        given_up=[replace(one, place=places[key]) for key, one in given_up.items() if key in places.keys() - done],
+    )
+    return replace(found, file=file, applied=applied)
 
 
 class _Ladder:
     """Points that share a structure."""
 
     def __init__(
-        self, data: SweepData, points: list[GridPoint], costs: CostPlan | None, load: LoadPlan | None, seed: int
+        self, data: SweepData, points: list[GridPoint], job: StructureJob, time_limit: float | None
     ) -> None:
-        self._data, self._points, self._costs, self._load, self._seed = data, points, costs, load, seed
-        self._plan = costs or CostPlan()
+        self._data, self._points, self._job, self._limit = data, points, job, time_limit
 
-    def points(self) -> Iterable[SweepPoint]:
-        """Build, then measure one after the other."""
-        first = self._points[0]
-        with _told_of(first.ladder):
-            engine, build = build_engine(
-                first.engine,
-                self._data.gallery,
-                metric=self._data.metric,
-                settings=first.build,
-                threads=self._plan.build_threads,
-            )
-        defaults = search_defaults(engine)
-        for point in _shuffled(self._points, self._seed):
-            with _told_of(str(point)):
-                engine.configure(**{**defaults, **point.search})
-                with use_threads(engine, self._plan.threads, point.search):
-                    measured = self._measured(engine, point, build)
-            yield measured
+    def points(self) -> Generator[SweepPoint | NotFinished, None, None]:
+        """Build, then measure one after the other; where one is given up, the structure is built again for the rest."""
+        left = _shuffled(self._points, self._job.seed)
+        while left:
+            given_up = list(left)
+            step: Step = "build"
+            try:
+                with self._structure() as structure:
+                    while left:
+                        given_up, step = left[:1], "search"
+                        measured = self._point(left[0], structure.measured(left[0].search))
+                        del left[0]
+                        yield measured
+            except OutOfTimeError:
+                del left[: len(given_up)]
+                for point in given_up:
+                    yield NotFinished.of(point, step, self._limit or 0.0)
 
-    def _measured(self, engine: Engine, point: GridPoint, build: Mapping[str, Any]) -> SweepPoint:
+    def _structure(self) -> Structure:
+        vectors = self._data.gallery, self._data.queries
+        if self._limit is None:
+            return StructureHere(self._job, *vectors)
+        return LimitedStructure(self._job, *vectors, self._limit)
+
+    def _point(self, point: GridPoint, found: Measured) -> SweepPoint:
         data = self._data
-        depth = min(data.k, len(data.gallery))
-        found = [self._found(engine, data.queries[first : first + _BATCH], depth) for first in _firsts(data)]
-        rows = np.concatenate([part[0] for part in found])
-        values = data.values(rows, np.concatenate([part[1] for part in found]))
-        cost = None if self._costs is None else measure_cost(engine.search, data.queries, depth, plan=self._costs)
+        values = data.values(found.rows, found.scores)
         return SweepPoint(
             key=point.key,
             place=point.place,
-            engine=engine.name,
-            library=engine.library,
             ladder=point.ladder,
-            settings=dict(engine.settings),
             asked=dict(point.search),
             values={
                 name: np.array([np.nan if value is None else value for value in listed])
                 for name, listed in values.items()
             },
-            returned=float((rows >= 0).sum(axis=1).mean()),
-            cost=None if cost is None else cost.as_json(),
-            load=None if self._load is None else self._loaded(engine.search, depth, self._load),
-            build=build,
-            index_bytes=engine.index_bytes,
-            memory_bytes=engine.memory_bytes,
-            missed=None if data.truth is None else missed_neighbors(rows, data.truth, data.k),
+            returned=float((found.rows >= 0).sum(axis=1).mean()),
+            missed=None if data.truth is None else missed_neighbors(found.rows, data.truth, data.k),
+            **found.told,
         )
 
-    def _found(self, engine: Engine, queries: Any, depth: int) -> tuple[Any, Any]:
-        answer = engine.search(queries, depth)
-        return checked_answer(engine.name, answer, queries=len(queries), k=depth, items=len(self._data.gallery))
 
-    def _loaded(self, search: Callable[..., Any], depth: int, load: LoadPlan) -> dict[str, Any]:
-        different = seeded(self._seed).permutation(distinct_rows(self._data.queries))
-        asked = self._data.queries[different]
-
-        def answer(number: int) -> None:
-            place = number % len(asked)
-            search(asked[place : place + 1], depth)
-
-        made = measure_under_load(
-            answer,
-            load.rate,
-            load.queries,
-            workers=load.workers,
-            distinct=min(load.queries, len(asked)),
-            seed=self._seed,
-        )
-        return made.as_json()
+def _job(
+    data: SweepData, first: GridPoint, costs: CostPlan | None, load: LoadPlan | None, seed: int
+) -> StructureJob:
+    return StructureJob(
+        engine=first.engine,
+        build=dict(first.build),
+        metric=data.metric,
+        depth=min(data.k, len(data.gallery)),
+        plan=costs or CostPlan(),
+        costs=costs is not None,
+        load=load,
+        seed=seed,
+    )
 
 
-@contextmanager
-def _told_of(setting: str) -> Iterator[None]:
-    """Let what a library raises say under which setting it did; the points before are on disk."""
-    try:
-        yield
-    except (VisualSearchError, OSError):
-        raise
-    except Exception as error:
+def _is_tried(before: NotFinished | None, limit: float | None) -> bool:
+    """Whether a point may be finished now, if it was given up before."""
+    return before is None or limit is None or limit > before.seconds
+
+
+def _checked_limit(time_limit: float | None, load: LoadPlan | None) -> float | None:
+    """Refuse a limit that is none, or that the test under load alone exceeds."""
+    if time_limit is None:
+        return None
+    limit = check_time_limit(time_limit)
+    if load is not None and load.queries / load.rate >= limit:
         raise InputError(
-            f"engine: {setting} failed with {type(error).__name__}: {error}; the points before it are kept: leave it "
-            "out, or mend it, and run again"
-        ) from error
-
-
-def _firsts(data: SweepData) -> range:
-    return range(0, len(data.queries), _BATCH)
+            f"time_limit: got {limit:g} s, and {load.queries:,} queries at {load.rate:g} a second take "
+            f"{load.queries / load.rate:,.1f} s by themselves; give a longer one, or a higher rate"
+        )
+    return limit
 
 
 def _header(data: SweepData, costs: CostPlan | None, load: LoadPlan | None, seed: int) -> dict[str, Any]:
@@ -294,17 +289,22 @@ def _place(out: str | os.PathLike[str], header: Mapping[str, Any]) -> Path:
     if names_a_folder(out):
         place.mkdir(parents=True, exist_ok=True)
     if not place.is_dir():
-        return place
+        return written_file(place, "out")  # of a link what it leads to
     same = {name: value for name, value in header.items() if name not in _NOT_IDENTITY}
     return place / f"sweep-{fingerprint_json(same).removeprefix('sha256:')}.jsonl"
 
 
-def _done(lines: JsonLines, header: Mapping[str, Any], points: Sequence[GridPoint]) -> dict[str, SweepPoint]:
-    """Points that are there; a new file gets its header, and every file what is asked for now and was not before."""
+def _done(
+    lines: JsonLines, header: Mapping[str, Any], points: Sequence[GridPoint]
+) -> tuple[dict[str, SweepPoint], dict[str, NotFinished]]:
+    """Points that are there, and those that were given up.
+
+    A new file gets its header, and every file what is asked for now and was not before.
+    """
     if not lines.records:
         lines.append(header)
         lines.append(asked_record(points))
-        return {}
+        return {}, {}
     there = lines.records[0]
     if not is_header(there):
         raise InputError("out: the file holds something else than a sweep; give another name")
@@ -317,14 +317,14 @@ def _done(lines: JsonLines, header: Mapping[str, Any], points: Sequence[GridPoin
             if old.get(name) != new.get(name):
                 problems.add(f"{part}: {name} is {new.get(name)!r} here and {old.get(name)!r} in the file")
     problems.raise_if_any(FingerprintError)
-    before, measured = split_records(lines.records[1:])
+    before, measured, given_up = split_records(lines.records[1:])
     asked = check_asked(before)
     if more := [point for point in points if point.key not in asked]:
         lines.append(asked_record(more))
     done = {point.key: point for point in map(SweepPoint.from_json, measured)}
     for record in measured:
         check_lengths(record, header["data"]["measures"], len(header["query_ids"]))
-    return done
+    return done, NotFinished.latest(given_up, done)
 
 
 def _shuffled(values: list[Any], seed: int) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from visual_search.counted import counted
 from visual_search.errors import FileFormatError
 from visual_search.tuning.grid import GridPoint
+from visual_search.tuning.not_finished import NotFinished
 
 __all__ = ["asked_record", "check_asked", "split_records", "unfinished_words"]
 
@@ -25,13 +26,17 @@ def asked_record(points: Iterable[GridPoint]) -> dict[str, Any]:
     return {_ASKED: {point.key: point.label for point in points}}
 
 
-def split_records(records: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """The records after a file's header: those of what was asked for, and those of points."""
+def split_records(records: Iterable[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """The records after a file's header: of what was asked for, of points, and of points that were given up."""
     asked: list[Any] = []
     points: list[Any] = []
+    given_up: list[Any] = []
     for record in records:
-        (asked if isinstance(record, dict) and _ASKED in record else points).append(record)
-    return asked, points
+        if isinstance(record, dict) and _ASKED in record:
+            asked.append(record)
+        else:
+            (given_up if NotFinished.is_record(record) else points).append(record)
+    return asked, points, given_up
 
 
 def check_asked(records: Iterable[Any]) -> dict[str, str]:
@@ -52,8 +57,8 @@ def check_asked(records: Iterable[Any]) -> dict[str, str]:
     return asked
 
 
-def unfinished_words(missing: tuple[str, ...], measured: int) -> list[str]:
-    """A note of what is missing, and how to have it; none where all is there.
+def unfinished_words(missing: tuple[str, ...], measured: int, given_up: int = 0) -> list[str]:
+    """A note of what is missing, and how to have it; none where all is there or was given up.
 
     >>> unfinished_words(("flat", "ivf nprobe=1"), 3)
     ['3 of 5 settings asked for are measured, not yet flat, ivf nprobe=1: the sweep still runs, was stopped \
@@ -62,7 +67,8 @@ or failed there; started again, it goes on where it was']
     if not missing:
         return []
     named = ", ".join(missing[:_NAMED]) + (f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else "")
-    there = f"{measured:,} of {counted(measured + len(missing), 'setting', 'settings')} asked for are measured"
+    of_all = counted(measured + len(missing) + given_up, "setting", "settings")
+    there = f"{measured:,} of {of_all} asked for are measured"
     return [
         (
             f"{there}, not yet {named}: the sweep still runs, was stopped or failed there; started again, it goes on "

@@ -72,11 +72,14 @@ class SweepPoint:
     load : mapping or None
         Latency under load.
     build : mapping
-        Seconds, threads, peak memory of the build and how it was taken.
+        Seconds, threads, peak memory of the build that it was measured on and how it was taken, when that began
+        (``begun``), and whether it had a process of its own (``own_process``).
     index_bytes, memory_bytes : int
     missed : sequence of sequences of int, or None
         Of every query, the places (from 1) in its exact answer of the neighbours that were not returned; None without
         exact neighbours, and in files of versions that did not keep them.
+    ladder_builds : tuple of mapping
+        All builds of its structure in the sweep that it belongs to; empty for a point by itself.
     """
 
     key: str
@@ -94,6 +97,7 @@ class SweepPoint:
     index_bytes: int
     memory_bytes: int
     missed: Sequence[Sequence[int]] | None = None
+    ladder_builds: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def label(self) -> str:
@@ -102,6 +106,9 @@ class SweepPoint:
 
     def of(self, cost: str) -> float | None:
         """A cost by name; None where it was not measured.
+
+        Time and peak memory of the build are those of the structure: where the sweep built it several times, the
+        highest, so that they are the same for all points that share it.
 
         Raises
         ------
@@ -114,10 +121,10 @@ class SweepPoint:
         value: float | None
         if cost in ("index_bytes", "memory_bytes"):
             value = float(self.index_bytes if cost == "index_bytes" else self.memory_bytes)
-        elif cost == "peak_build_bytes":
-            value = self.build["peak_bytes"]
-        elif cost == "build_seconds":
-            value = self.build["seconds"]
+        elif cost in ("peak_build_bytes", "build_seconds"):
+            part = "seconds" if cost == "build_seconds" else "peak_bytes"
+            taken = [build[part] for build in (self.build, *self.ladder_builds) if build[part] is not None]
+            value = max(taken, default=None)
         elif self.cost is None:
             value = None
         elif cost == "throughput":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from visual_search.errors import FileFormatError, InputError, UnknownNameError, 
 from visual_search.evaluation.measures.parsing import parse_measure
 from visual_search.evaluation.text_table import decimals, text_table
 from visual_search.formats.json_lines import read_json_lines
+from visual_search.tuning.ladder_builds import LadderBuild, ladder_builds, rebuilt_words, with_builds
+from visual_search.tuning.not_finished import NotFinished, given_up_words
 from visual_search.tuning.sweep_plan import check_asked, split_records, unfinished_words
 from visual_search.tuning.sweep_point import COST_WORDS, COSTS, SweepPoint
 from visual_search.tuning.sweep_shapes import check_header, check_lengths
@@ -40,6 +42,10 @@ class Sweep:
     missing : tuple of str
         Settings that were asked for and are not measured yet, as a killed sweep leaves them; files of versions that did
         not keep what was asked for say nothing of them.
+    not_finished : tuple of NotFinished
+        Settings that were given up, since they took longer than the time limit, in the order asked for.
+    applied : mapping of str to tuple of str
+        Of what a run was asked for: the structures that each setting given by values went to. Empty when read back.
     """
 
     header: Mapping[str, Any]
@@ -47,6 +53,8 @@ class Sweep:
     notes: tuple[str, ...] = ()
     file: Path | None = None
     missing: tuple[str, ...] = ()
+    not_finished: tuple[NotFinished, ...] = ()
+    applied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
@@ -63,11 +71,12 @@ class Sweep:
             raise FileFormatError(f"{path}: its first line is not that of a sweep ({FORMAT})")
         try:
             check_header(records[0])
-            of_runs, of_points = split_records(records[1:])
+            of_runs, of_points, of_given_up = split_records(records[1:])
             asked = check_asked(of_runs)
             points = [SweepPoint.from_json(record) for record in of_points]
             for record in of_points:
                 check_lengths(record, records[0]["data"]["measures"], len(records[0]["query_ids"]))
+            given_up = NotFinished.latest(of_given_up, (point.key for point in points))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from error
         cut = (
@@ -75,15 +84,25 @@ class Sweep:
             if beyond
             else []
         )
-        there = {point.key for point in points}
+        there = {point.key for point in points} | given_up.keys()
         missing = tuple(label for key, label in asked.items() if key not in there)
-        notes = [*unfinished_words(missing, len(points)), *cut]
-        return replace(cls.of(records[0], points, notes), file=Path(path), missing=missing)
+        notes = [*unfinished_words(missing, len(points), len(given_up)), *cut]
+        made = cls.of(records[0], points, notes, given_up=list(given_up.values()))
+        return replace(made, file=Path(path), missing=missing)
 
     @classmethod
-    def of(cls, header: Mapping[str, Any], points: Sequence[SweepPoint], notes: Sequence[str] = ()) -> Sweep:
+    def of(
+        cls,
+        header: Mapping[str, Any],
+        points: Sequence[SweepPoint],
+        notes: Sequence[str] = (),
+        *,
+        given_up: Sequence[NotFinished] = (),
+    ) -> Sweep:
         """Put points in order and say what is to be said of them."""
-        said = list(notes)
+        ordered = sorted(with_builds(points), key=lambda point: point.place)
+        late = sorted(given_up, key=lambda one: one.place)
+        said = [*notes, *given_up_words(late), *rebuilt_words(ordered)]
         without = sum(point.cost is None for point in points)
         if without:
             said.append(f"cost not measured for {counted(without, 'point', 'points')}")
@@ -91,7 +110,7 @@ class Sweep:
         threads = header["protocol"]["threads"]
         if len(ladders) > 1 and any(point.engine == "pgvector" for point in points):
             said.append(f"pgvector runs in a server of its own, which threads={threads} does not bind")
-        return cls(header, tuple(sorted(points, key=lambda point: point.place)), tuple(said))
+        return cls(header, tuple(ordered), tuple(said), not_finished=tuple(late))
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -108,6 +127,18 @@ class Sweep:
         """Ids of the exact neighbours of every query, nearest first; None where the file does not have them."""
         held: list[list[Any]] | None = self.header.get("neighbors")
         return held
+
+    def refuse_if_empty(self) -> None:
+        """Refuse to choose where there is nothing to choose from.
+
+        Raises
+        ------
+        InputError
+            No point is finished; with what became of those that were given up.
+        """
+        if not self.points:
+            late = "".join(f"; {words}" for words in given_up_words(self.not_finished))
+            raise InputError(f"sweep: no point is finished{late or '; run it on'}")
 
     def measure(self, text: str | None = None) -> str:
         """The canonical form of one of the measures; the first where none is named.
@@ -130,31 +161,43 @@ class Sweep:
         return wanted
 
     def table(self, measure: str | None = None) -> str:
-        """Every point in plain text: mean, lowest query, costs."""
+        """Every point in plain text: mean, lowest query, costs; of a point that was given up, that it was.
+
+        The build time is that of the build that the point was measured on, and says which where there are several.
+        """
         chosen = self.measure(measure)
         shown = ("latency_p50", "latency_p95", "latency_p99", "throughput", "index_bytes", "build_seconds")
         costly = any(point.cost is not None for point in self.points)
-        rows = []
+        builds = {point.key: one for one in ladder_builds(self.points) for point in one.points}
+        rows: list[tuple[int, list[str]]] = []
         for point in self.points:
             values = point.values[chosen]
             known = values[values == values]  # noqa: PLR0124 - NaN differs from itself
-            rows.append(
-                [
-                    point.label,
-                    decimals(float(known.mean()) if known.size else None, 4),
-                    decimals(float(known.min()) if known.size else None),
-                    *(cost_in_words(name, point.of(name)) if costly or name in _ALWAYS else "" for name in shown),
-                ]
-            )
+            costs = [
+                cost_in_words(name, point.of(name)) if costly or name in _ALWAYS else "" for name in shown[:-1]
+            ]
+            mean, lowest = (float(known.mean()), float(known.min())) if known.size else (None, None)
+            cells = [point.label, decimals(mean, 4), decimals(lowest), *costs, _build_cell(builds[point.key])]
+            rows.append((point.place, cells))
+        dashes = ["-" if costly or name in _ALWAYS else "" for name in shown]
+        rows += [(one.place, [one.label, one.words(), "-", *dashes]) for one in self.not_finished]
         heads = [_SHORT.get(name, COST_WORDS[name]) for name in shown]
-        table = text_table(["setting", chosen, "lowest query", *heads], rows)
-        return table if costly else f"{table}\ncost not measured: these settings cannot be ranked by what they cost"
+        lines = [cells for _, cells in sorted(rows, key=lambda row: row[0])]
+        table = text_table(["setting", chosen, "lowest query", *heads], lines)
+        return (
+            table
+            if costly or not self.points
+            else f"{table}\ncost not measured: these settings cannot be ranked by what they cost"
+        )
 
     def as_json(self, *, values: bool = False) -> dict[str, Any]:
         """As a JSON object; with ``values`` those of every query, else their means."""
         return {
             **{name: value for name, value in self.header.items() if name not in _BY_QUERY or values},
             "points": [point.as_json(values=values) for point in self.points],
+            "builds": [one.as_json() for one in ladder_builds(self.points)],
+            "not_finished": [one.told() for one in self.not_finished],
+            "applied": {name: list(ladders) for name, ladders in self.applied.items()},
             "missing": list(self.missing),
             "notes": list(self.notes),
         }
@@ -164,6 +207,12 @@ _BY_QUERY = ("query_ids", "neighbors")
 _ALWAYS = ("index_bytes", "build_seconds")
 # Beside the median latency the two percentiles need not say of what they are.
 _SHORT = {"latency_p95": "95th percentile", "latency_p99": "99th percentile"}
+
+
+def _build_cell(one: LadderBuild) -> str:
+    """The time of the build that a point was measured on."""
+    seconds = cost_in_words("build_seconds", one.build["seconds"])
+    return seconds if one.count == 1 else f"{seconds} (build {one.number} of {one.count})"
 
 
 def _refuse_folder(path: Path) -> None:

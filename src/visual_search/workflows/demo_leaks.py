@@ -52,7 +52,7 @@ def _role(name: RoleName, side: Side, signed: SignedPictures, index: VectorIndex
         name,
         side.ids,
         signed.signatures[[row_of[entry.id] for entry in entries]],
-        {entry.id: ImageLocation(Path(entry.path), entry.member) for entry in entries},
+        {entry.id: ImageLocation(Path(entry.path), entry.member, entry.sha256) for entry in entries},
         index.vectors(list(side.ids)),
         Ledger(entries),
         groups,

@@ -104,9 +104,9 @@ def evaluate_index(
     -------
     Evaluated
     """
-    _check_outputs(index, dataset, output, baselines, report)
+    output = _check_outputs(index, dataset, output, baselines, report)
     notes: tuple[str, ...] = ()
-    if PREVIOUS in baselines and not Path(output).exists():
+    if PREVIOUS in baselines and not output.exists():
         baselines = [name for name in baselines if name != PREVIOUS]
         notes = (f"no previous result: {os.fspath(output)} was not there; this result is the first",)
     queries = EvaluationDataset.from_json(dataset)
@@ -114,14 +114,12 @@ def evaluate_index(
     service = NearestNeighborSearch(index=VectorIndex.open(index))
     evaluator = ModelEvaluator(service, model_name=model_name, application_k=application_k, ties=ties)
     earlier = {
-        name: _kept(Path(output)) if name == PREVIOUS else read_result(name)
+        name: _kept(output) if name == PREVIOUS else read_result(name)
         for name in baselines
         if name == PREVIOUS or _is_file_name(name)
     }
     result = evaluator.evaluate(queries, k_values, exclude_self=exclude_self, protocol=protocol)
-    against = {
-        name: earlier.get(name) or _baseline(name, service, queries, Path(output), result) for name in baselines
-    }
+    against = {name: earlier.get(name) or _baseline(name, service, queries, output, result) for name in baselines}
     comparison = compare_baselines(result, against) if against else None
     result.to_json(output)
     page = None
@@ -145,11 +143,12 @@ def _check_outputs(
     output: str | os.PathLike[str],
     baselines: Sequence[str],
     report: str | os.PathLike[str] | None,
-) -> None:
-    """Refuse to write over what is read, before anything is done."""
-    check_result_path(output)
+) -> Path:
+    """Refuse to write over what is read, before anything is done, and tell where the result really goes."""
+    target = check_result_path(output)
     read = [index, dataset, *(name for name in baselines if _is_file_name(name))]
     refuse_overwriting({"output": output, "report": report}, read)
+    return target
 
 
 def _baseline(

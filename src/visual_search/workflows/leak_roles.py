@@ -149,7 +149,7 @@ def _role(
             ledger.append(replace(signed.ledger[number], id=source.id, path=str(source.path), member=source.member))
             if number in row_of and (given.index is None or source.id in given.index):
                 rows.append(row_of[number])
-                places[source.id] = ImageLocation(source.path, source.member)
+                places[source.id] = ImageLocation(source.path, source.member, signed.ledger[number].sha256)
         ids = Ids(list(places), what=given.name)
         signatures = signed.signatures[rows] if rows else np.zeros(0, dtype=SIGNATURE)
     return Role(

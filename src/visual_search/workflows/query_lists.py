@@ -12,20 +12,13 @@ from visual_search.reports.pictures import Picture
 from visual_search.reports.systems import QueryValues
 from visual_search.undefined import none_if_nan
 
-__all__ = ["PictureAddress", "case_json", "case_of", "picture_of"]
+__all__ = ["PictureOf", "case_json", "case_of"]
 
-#: From a result's key, ``items`` or ``queries``, and an id to the address of its picture.
-PictureAddress: TypeAlias = Callable[[str, str, Id], str]
-
-
-def picture_of(opened: OpenedResult, side: str, identifier: Id, address: PictureAddress) -> Picture:
-    """The picture of an item or a query; an empty frame where the result does not say where pictures are."""
-    if "items" not in (opened.record.get("files") or {}):
-        return Picture(None, "no file is named")
-    return Picture(None, address=address(opened.entry.key, side, identifier))
+#: From a result, ``items`` or ``queries``, and an id to its picture.
+PictureOf: TypeAlias = Callable[[OpenedResult, str, Id], Picture]
 
 
-def case_of(opened: OpenedResult, query: str, address: PictureAddress, *, shown: int) -> Case:
+def case_of(opened: OpenedResult, query: str, picture_of: PictureOf, *, shown: int) -> Case:
     """One query with the first ``shown`` items of its list.
 
     Raises
@@ -37,14 +30,14 @@ def case_of(opened: OpenedResult, query: str, address: PictureAddress, *, shown:
     """
     row = opened.row_of(query)
     identifier = opened.query_ids[row]
-    case = Case(values_of(opened, row), picture_of(opened, "queries", identifier, address))
+    case = Case(values_of(opened, row), picture_of(opened, "queries", identifier))
     rows = opened.list_of(query) if opened.has_lists else []
     case.returned = len(rows)
     for one in rows:
         in_head = (one["position"] if one["rank"] is None else one["rank"]) <= shown
         if not in_head and (one["state"] != "relevant" or case.first_relevant is not None):
             continue
-        picture = picture_of(opened, "items", one["item"], address)
+        picture = picture_of(opened, "items", one["item"])
         hit = Hit(one["rank"], one["item"], one["score"], one["distance"], one["state"], one["grade"], picture)
         if in_head:
             case.hits.append(hit)
@@ -80,7 +73,7 @@ def case_json(case: Case) -> dict[str, Any]:
         "reciprocal_rank": case.values.rr,
         "num_relevant": case.values.num_relevant,
         "group": case.values.group,
-        "picture": case.picture.address,
+        **_picture_json(case.picture),
         "returned": case.returned,
         "first_relevant": case.first_relevant,
         "list": [
@@ -91,8 +84,13 @@ def case_json(case: Case) -> dict[str, Any]:
                 "distance": hit.distance,
                 "state": hit.state,
                 "grade": hit.grade,
-                "picture": hit.picture.address,
+                **_picture_json(hit.picture),
             }
             for hit in hits
         ],
     }
+
+
+def _picture_json(picture: Picture) -> dict[str, Any]:
+    """Where a picture is, whether it changed since it was measured (None: not known), or why there is none."""
+    return {"picture": picture.address, "picture_changed": picture.changed, "picture_problem": picture.problem}

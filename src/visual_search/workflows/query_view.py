@@ -13,7 +13,7 @@ from visual_search.reports.rank_moves import RankMoves, rank_moves
 from visual_search.undefined import none_if_nan
 from visual_search.workflows.explored_results import ExploredResults
 from visual_search.workflows.form_ids import FormIds
-from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
+from visual_search.workflows.query_lists import PictureOf, case_json, case_of
 from visual_search.workflows.query_order import ONE_ORDERS, PAIR_ORDERS, neighbours, ordered_rows
 from visual_search.workflows.result_differences import names_of
 
@@ -89,7 +89,7 @@ def query_view(
     measure: str,
     order: str,
     shown: int,
-    address: PictureAddress,
+    picture_of: PictureOf,
 ) -> QueryView:
     """Gather one query's lists.
 
@@ -105,8 +105,8 @@ def query_view(
         What the queries are gone through by; a usual choice where empty.
     shown : int
         Items of each list.
-    address : callable
-        Of pictures.
+    picture_of : callable
+        Gives pictures.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def query_view(
     if opened[0].has_query(query):
         place = neighbours(opened[0], ordered_rows(opened, measure, order), query)
     names = names_of([one.entry for one in opened])
-    cases = [_case(one, query, address, shown) for one in opened]
+    cases = [_case(one, query, picture_of, shown) for one in opened]
     rows = [
         QueryRow(
             one.entry.key,
@@ -164,13 +164,13 @@ def _first(opened: Sequence[OpenedResult], measure: str, order: str) -> str:
     return str(ids[int(rows[0]) if len(rows) else 0])
 
 
-def _case(opened: OpenedResult, query: str, address: PictureAddress, shown: int) -> tuple[Case | None, str | None]:
+def _case(opened: OpenedResult, query: str, picture_of: PictureOf, shown: int) -> tuple[Case | None, str | None]:
     if not opened.has_query(query):
         return None, "This result has no such query."
     if not opened.has_lists:
         return None, "This result keeps no lists, so that nothing can be shown of it."
     try:
-        return case_of(opened, query, address, shown=shown), None
+        return case_of(opened, query, picture_of, shown=shown), None
     except FileFormatError as problem:
         return None, str(problem)
 

@@ -23,7 +23,7 @@ from visual_search.reports.systems import QueryValues, System
 from visual_search.undefined import none_if_nan
 from visual_search.workflows.comparable_results import told_differences
 from visual_search.workflows.explored_results import ExploredResults
-from visual_search.workflows.query_lists import PictureAddress, case_json, case_of
+from visual_search.workflows.query_lists import PictureOf, case_json, case_of
 from visual_search.workflows.result_parts import ResultParts, result_group, result_parts
 from visual_search.workflows.same_result import same_result
 
@@ -139,7 +139,7 @@ class ResultView:
         }
 
 
-def result_view(explored: ExploredResults, key: str, *, measure: str, address: PictureAddress) -> ResultView:
+def result_view(explored: ExploredResults, key: str, *, measure: str, picture_of: PictureOf) -> ResultView:
     """Gather what the page of a result shows.
 
     Parameters
@@ -148,8 +148,8 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
     key : str
     measure : str
         By which queries are worst and best; the deepest AP where empty.
-    address : callable
-        Of pictures.
+    picture_of : callable
+        Gives pictures.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
         chosen = measure or opened.leading_measure
         undefined = int(np.isnan(opened.values(chosen)).sum())
         try:
-            cases = {kind: _cases(opened, chosen, kind, address) for kind in ("worst", "best")}
+            cases = {kind: _cases(opened, chosen, kind, picture_of) for kind in ("worst", "best")}
             tied = {kind: _tied(opened, chosen, kind) for kind in ("worst", "best")}
         except FileFormatError as told:
             problem = str(told)
@@ -190,9 +190,9 @@ def result_view(explored: ExploredResults, key: str, *, measure: str, address: P
     return ResultView(opened, part, chosen, cases, tied, undefined, problem, comparable, parts)
 
 
-def _cases(opened: OpenedResult, measure: str, kind: Order, address: PictureAddress) -> list[Case]:
+def _cases(opened: OpenedResult, measure: str, kind: Order, picture_of: PictureOf) -> list[Case]:
     rows = opened.order(measure, kind)[:_CASES].tolist()
-    return [case_of(opened, str(opened.query_ids[row]), address, shown=_SHOWN) for row in rows]
+    return [case_of(opened, str(opened.query_ids[row]), picture_of, shown=_SHOWN) for row in rows]
 
 
 def _tied(opened: OpenedResult, measure: str, kind: Order) -> int:

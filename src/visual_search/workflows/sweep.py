@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -90,7 +90,9 @@ def sweep_files(
     costs: bool = True,
     rate: float | None = None,
     seed: int = 0,
+    time_limit: float | None = None,
     bar: Bar | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Sweep:
     """Sweep over what was read; what is not told here is as for :func:`visual_search.tuning.sweep.sweep`.
 
@@ -115,7 +117,9 @@ def sweep_files(
             costs=plan if costs else None,
             load=None if rate is None else LoadPlan(rate, workers=threads),
             seed=seed,
+            time_limit=time_limit,
             progress=progress,
+            tell=tell,
         )
 
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from visual_search.errors import FileFormatError, FingerprintError, InputError, Problems
+from visual_search.errors import (
+    FileFormatError,
+    FingerprintError,
+    InputError,
+    Problems,
+    VisualSearchError,
+    first_few,
+)
+from visual_search.formats.outputs import check_output_file
 from visual_search.ground_truth.distance_meaning import DistanceMeaning
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.exact_search import SearchProgress
 from visual_search.ground_truth.foreign_truth import adopt_neighbors
 from visual_search.ground_truth.gallery_sample import GallerySample
-from visual_search.ground_truth.metric_names import MetricName, TruthMetric, metric_name
+from visual_search.ground_truth.metric_names import MetricName, TruthMetric, metric_name, searched_metric
 from visual_search.ground_truth.truth_building import exact_neighbors
 from visual_search.ground_truth.truth_facts import truth_facts
 from visual_search.ground_truth.truth_scope import TruthScope
 from visual_search.ground_truth.truth_vectors import TruthVectors
+from visual_search.ground_truth.vector_checks import check_block, check_search
 from visual_search.workflows.truth_filters import read_filters
 from visual_search.workflows.truth_places import placed_vectors
 
@@ -102,20 +111,20 @@ def build_truths(
     """
     _check_filter(allowed, queries, sample, checkpoint)
     show: Bar = bar or (lambda _: nullcontext(None))
-    targets = _targets([Path(one) for one in queries], Path(out))
+    targets = _targets([Path(one) for one in queries], out)
+    before = _truths_there(targets)
     items = placed_vectors(gallery, what="gallery")
     name = _metric(metric, items)
     asked = [placed_vectors(one, what="queries") for one in queries]
+    if len(asked) > 1:
+        _check_sets(items, dict(zip(map(str, queries), asked, strict=True)), k, name)
     if len(asked) > 1 and sample is None:
         items = items.packed_for(name, memory_bytes=memory_bytes)
     built = []
-    for target, one in zip(targets, asked, strict=True):
-        there = _reusable(target, items, one, name, k, sample) if allowed is None else None
-        if there is not None:
-            built.append(BuiltTruth(target, there, "reused"))
+    for target, old, one in zip(targets, before, asked, strict=True):
+        if old is not None and allowed is None and _is_wanted(old, items, one, name, k, sample):
+            built.append(BuiltTruth(target, old, "reused"))
             continue
-        if allowed is not None:
-            _refuse_other_file(target)
         filters = None if allowed is None else read_filters(allowed, one)
         kept = None if allowed is not None else _checkpoint(target, checkpoint)
         with show(f"searching {target.name}") as progress:
@@ -146,6 +155,8 @@ def adopt_truth(
     holds_ids: bool = False,
 ) -> BuiltTruth:
     """Take over another's file of ground truth, checked against its vectors; parameters as for `adopt_neighbors`."""
+    target = _target(out, Path(queries))
+    _truths_there([target])
     items = placed_vectors(gallery, what="gallery")
     asked = placed_vectors(queries, what="queries")
     wanted = metric if metric is not None else items.metric
@@ -157,9 +168,8 @@ def adopt_truth(
         metric=None if wanted is None else metric_name(wanted),
         holds_ids=holds_ids,
     )
-    _refuse_other_file(Path(out))
-    truth.save(out)
-    return BuiltTruth(Path(out), truth, "adopted", meaning)
+    truth.save(target)
+    return BuiltTruth(target, truth, "adopted", meaning)
 
 
 def _check_filter(
@@ -180,25 +190,42 @@ def _check_filter(
 def _checkpoint(target: Path, folder: Place | None) -> Path:
     name = f"{target.name}.progress"
     kept = target.parent / f".{name}" if folder is None else Path(folder) / name
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as problem:
+        raise InputError(f"checkpoint: {folder} cannot be made, since a file or link is in its place") from problem
     return kept
 
 
-def _targets(queries: Sequence[Path], out: Path) -> list[Path]:
+def _targets(queries: Sequence[Path], place: Place) -> list[Path]:
+    """Where the truths go, known to be writable before any work is done for them."""
     if len(queries) == 1:
-        if out.is_dir():
-            raise InputError(
-                f"out: {out} is a folder; name a file in it, as {out / (queries[0].stem + '.truth.npz')}"
-            )
-        return [out]
+        return [_target(place, queries[0])]
+    out = Path(place)
+    if out.suffix.lower() == ".npz" and not out.is_dir():
+        raise InputError(
+            f"out: {out} names one file, but {len(queries)} sets of queries become a file each; name a folder for "
+            f"them, as {out.with_suffix('')}"
+        )
+    if os.path.lexists(out) and not out.is_dir():
+        raise InputError(f"out: {out} is there and is no folder; {len(queries)} sets of queries need one")
     targets = [out / f"{one.name.replace(':', '-')}.npz" for one in queries]
     twice = sorted({target.name for target in targets if targets.count(target) > 1})
     if twice:
         raise InputError(
-            f"queries: two sets would both become {twice[0]} in {out}; rename one, or build them apart"
+            f"queries: of several sets each would become {first_few(twice)} in {out}; rename them, or build them apart"
         )
-    out.mkdir(parents=True, exist_ok=True)
+    for target in targets:
+        check_output_file(target, "out")
     return targets
+
+
+def _target(place: Place, queries: Path) -> Path:
+    out = Path(place)
+    if out.is_dir():
+        raise InputError(f"out: {place} is a folder; name a file in it, as {out / (queries.stem + '.truth.npz')}")
+    check_output_file(place, "out")
+    return out
 
 
 def _metric(asked: MetricName | None, items: TruthVectors) -> TruthMetric:
@@ -207,30 +234,54 @@ def _metric(asked: MetricName | None, items: TruthVectors) -> TruthMetric:
     return metric_name(asked)
 
 
-def _reusable(
-    target: Path, items: TruthVectors, asked: TruthVectors, metric: str, k: int, sample: GallerySample | None
-) -> ExactNeighbors | None:
-    """The truth that is there, where it is the one that is wanted."""
-    there = _refuse_other_file(target)
+def _check_sets(items: TruthVectors, sets: Mapping[str, TruthVectors], k: int, metric: TruthMetric) -> None:
+    """Refuse sets of queries that cannot be searched, all of them before one is."""
+    problems = Problems("queries")
+    searched = searched_metric(metric)
+    for place, asked in sets.items():
+        try:
+            check_search(items.vectors, asked.vectors, k, searched)
+            check_block(asked.vectors, searched, what="queries")
+        except VisualSearchError as problem:
+            problems.add(f"{place}: {problem}")
+    problems.raise_if_any(InputError)
+
+
+def _is_wanted(
+    there: ExactNeighbors,
+    items: TruthVectors,
+    asked: TruthVectors,
+    metric: str,
+    k: int,
+    sample: GallerySample | None,
+) -> bool:
+    """Whether the truth that is there is the one that would be computed."""
     scope = TruthScope() if sample is None else TruthScope.sample(of=len(items), seed=sample.seed)
-    if there is None or (there.k, there.metric, there.scope.as_json()) != (k, metric, scope.as_json()):
-        return None
+    if (there.k, there.metric, there.scope.as_json()) != (k, metric, scope.as_json()):
+        return False
     if not there.certified.all():
-        return None
+        return False
     held = items if sample is None else items.at(sample.rows(len(items)))
     try:
         there.verify(held.fingerprint, asked.fingerprint)
     except FingerprintError:
-        return None
-    return there
+        return False
+    return True
 
 
-def _refuse_other_file(target: Path) -> ExactNeighbors | None:
+def _truths_there(targets: Sequence[Path]) -> list[ExactNeighbors | None]:
+    """The truths that lie where the new ones go; other files are refused, since they would be lost."""
+    problems = Problems("out")
+    found = [_truth_there(target, problems) for target in targets]
+    problems.raise_if_any(InputError)
+    return found
+
+
+def _truth_there(target: Path, problems: Problems) -> ExactNeighbors | None:
     if not target.exists():
         return None
     try:
         return ExactNeighbors.load(target)
     except FileFormatError as error:
-        raise InputError(
-            f"out: {target} is there and is no truth ({error}); name another file, or remove it"
-        ) from error
+        problems.add(f"{target} is there and is no truth ({error}); name another file, or remove it")
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,9 @@ def read_filters(path: str | os.PathLike[str], queries: TruthVectors) -> list[An
     Raises
     ------
     FileFormatError
-        Neither of these; all problems at once.
+        Neither of these.
     InputError
-        A query without a filter, or a filter of no query.
+        A query without a filter, a filter of no query, or a filter that is no list of ids; all problems at once.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".npy":
@@ -50,41 +51,47 @@ def read_filters(path: str | os.PathLike[str], queries: TruthVectors) -> list[An
     if suffix != ".json":
         raise InputError(f"allowed: {os.fspath(path)} is neither .json nor .npy; see truth build --help")
     value = read_unrepeated_json(path)
-    lists = _by_query(value, queries, os.fspath(path)) if isinstance(value, dict) else value
-    _check_lists(lists, os.fspath(path))
-    return list(lists)
+    problems = Problems(f"allowed: {os.fspath(path)}")
+    if isinstance(value, dict):
+        named = _by_query(value, queries, problems)
+        found = [value.get(name) for name in named]
+        _note_no_lists({name: value[name] for name in named if name in value}, problems)
+        problems.raise_if_any(InputError)
+        return found
+    if not isinstance(value, list):
+        raise FileFormatError(
+            f"{os.fspath(path)}: {type(value).__name__} given; an object or a list of lists of ids is needed"
+        )
+    if len(value) != len(queries):
+        problems.add(f"{len(value)} filters for {len(queries)} queries; give one to each, in order")
+    _note_no_lists(dict(enumerate(value)), problems)
+    problems.raise_if_any(FileFormatError)
+    return value
 
 
-def _by_query(value: dict[str, Any], queries: TruthVectors, path: str) -> list[Any]:
+def _by_query(value: dict[str, Any], queries: TruthVectors, problems: Problems) -> list[str]:
+    """The queries as the file names them; those without a filter, and filters without a query, are noted."""
     names = [str(query) for query in queries.ids.take(range(len(queries)))]
     if len(set(names)) < len(names):
-        raise InputError(
-            f"allowed: {path} names queries as text, and two query ids are the same as text; give a list"
-        )
+        problems.add("names queries as text, and two query ids are the same as text; give a list")
     missing = [name for name in names if name not in value]
     known = set(names)
     foreign = [name for name in value if name not in known]
-    problems = Problems(f"allowed: {path}")
     if missing:
         problems.add(f"no filter for {counted(len(missing), 'query', 'queries')}, first {first_few(missing)}")
     if foreign:
         problems.add(f"filters of {counted(len(foreign), 'query', 'queries')} not searched: {first_few(foreign)}")
-    problems.raise_if_any(InputError)
-    return [value[name] for name in names]
+    return names
 
 
-def _check_lists(lists: Any, path: str) -> None:
-    if not isinstance(lists, list):
-        raise FileFormatError(
-            f"{path}: {type(lists).__name__} given; an object or a list of lists of ids is needed"
-        )
+def _note_no_lists(filters: Mapping[Any, Any], problems: Problems) -> None:
     wrong = [
-        row
-        for row, one in enumerate(lists)
+        query
+        for query, one in filters.items()
         if not isinstance(one, list) or any(type(item) not in (int, str) for item in one)
     ]
     if wrong:
-        raise FileFormatError(
-            f"{path}: {counted(len(wrong), 'filter is', 'filters are')} no list of ids (text or whole numbers), "
+        problems.add(
+            f"{counted(len(wrong), 'filter is', 'filters are')} no list of ids (text or whole numbers), "
             f"first {first_few(wrong)}"
         )

@@ -1,5 +1,6 @@
 """``visual-search leaks`` as a person types it."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -58,3 +59,17 @@ def test_json_and_within(capsys: pytest.CaptureFixture[str]) -> None:
         ("same_pixels", "again.png", "gallery3.png")
     ]
     assert told["flagged"] == {"gallery": ["again.png", "gallery3.png"]}
+
+
+def test_a_picture_replaced_after_the_comparison_is_told_in_a_later_report() -> None:
+    assert main(["leaks", "--query", "queries", "--gallery", "leaky", "--save", "l.json"]) == 1
+    (pair,) = json.loads(Path("l.json").read_text())["pairs"]
+    assert pair["first"]["sha256"] == hashlib.sha256(Path("queries/queries2.png").read_bytes()).hexdigest()
+    told = []
+    for number, replaced in enumerate((None, "queries/queries2.png")):
+        if replaced is not None:
+            texture(9).save(replaced)
+        assert main(["report", "l.json", "-o", f"{number}.html"]) == 0
+        told.append(Path(f"{number}.html").read_text("utf-8"))
+    assert [page.count("since it was compared</span>") for page in told] == [0, 1]
+    assert "1 file has changed since it was compared" in told[1]

@@ -157,6 +157,13 @@ def test_right_answers_where_only_one_side_has_ids_of_its_own(
         (["--rate", "0"], "rate: got 0.0"),
         (["--rate", "1e300"], "at most 1,000,000,000"),
         (["--rate", "1e-6"], "take 11,574.1 days; give a rate of at least 0.012"),
+        (["--time-limit", "0"], "time_limit: got 0.0; must be seconds, above 0"),
+        (["--time-limit", "nan"], "time_limit: got nan"),
+        (["--time-limit", "2", "--rate", "100"], "1,000 queries at 100 a second take 10.0 s by themselves"),
+        (
+            ["--set", "nprobe=3"],
+            "nprobe: no engine of the sweep has it; known: hnsw: m, ef_construction, ef_search",
+        ),
         (["--seed", "-1"], "seed is -1; a whole number of at least 0"),
         (["--set", "ef_search=16", "--set", "hnsw.ef_search=32"], "given for all engines and for hnsw alone"),
     ],
@@ -184,3 +191,43 @@ def test_all_that_is_wrong_with_a_choice_is_told_at_once(folder: Path, capsys: p
         "seed is -4",
     ):
         assert words in told, words
+
+
+def test_where_settings_go_is_said_before_anything_is_measured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines = ["--engine", "hnswlib(m=8)", "--engine", "faiss(factory=IVF4,Flat)"]
+    asked = ["--truth", str(folder / "truth.npz"), *engines, "--set", "ef_search=16,32", "--no-costs"]
+    assert swept(folder, *asked) == 0
+    table, told = capsys.readouterr()
+    assert "ef_search goes to hnswlib(m=8), not to faiss(factory=IVF4,Flat)" in told.splitlines()[0]
+    assert [line.split("  ")[0] for line in table.splitlines()[1:4]] == [
+        "hnswlib(m=8) ef_search=16",
+        "hnswlib(m=8) ef_search=32",
+        "faiss(factory=IVF4,Flat)",
+    ]
+    assert swept(folder, *asked, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["applied"] == {"ef_search": ["hnswlib(m=8)"]}
+
+
+def test_a_setting_that_takes_too_long_is_told_by_every_verb(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # No build of so wide a graph takes a hundredth of a second; the process itself begins before the clock does.
+    asked = ["--truth", str(folder / "truth.npz"), "--engine", "hnsw(m=64,ef_construction=4000)"]
+    assert swept(folder, *asked, "--no-costs", "--time-limit", "0.01") == 0
+    table, told = capsys.readouterr()
+    assert "build not finished within 0.01 s" in table
+    assert "1 setting was given up" in told
+    assert main(["choose", str(folder / "sweep.jsonl"), "--target-recall", ".9"]) == 2
+    assert "no point is finished; 1 setting was given up" in capsys.readouterr().err
+    more = ["--truth", str(folder / "truth.npz"), "--engine", "flat", "--no-costs"]
+    assert swept(folder, *more) == 0
+    capsys.readouterr()
+    page = folder / "page.html"
+    assert (
+        main(["choose", str(folder / "sweep.jsonl"), "--target-recall", ".9", "--json", "--report", str(page)]) == 0
+    )
+    (late,) = json.loads(capsys.readouterr().out)["not_finished"]
+    assert (late["step"], late["seconds"]) == ("build", 0.01)
+    assert "<td>build not finished within 0.01 s</td>" in page.read_text("utf-8")

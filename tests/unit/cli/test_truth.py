@@ -250,6 +250,9 @@ def test_each_query_sees_what_its_filter_allows(capsys: pytest.CaptureFixture[st
         ([[1]] * 11, "11 filters for 12 queries"),
         ([[1.5]] * 12, "12 filters are no list of ids"),
         ([[400]] * 12, "ids that the gallery does not have: 400; its ids are such as 0, 1"),
+        ({str(row): row for row in range(1, 13)}, "no filter for 1 query, first '0'"),
+        ({str(row): row for row in range(1, 13)}, "filters of 1 query not searched: '12'"),
+        ({str(row): row for row in range(1, 13)}, "11 filters are no list of ids"),
         ("all", "an object or a list of lists of ids is needed"),
     ],
 )

@@ -53,6 +53,10 @@ def test_search_by_image_by_item_and_as_json(photos: Path, capsys: pytest.Captur
 def test_search_writes_a_page(photos: Path) -> None:
     assert main(["search", "photos.index", "--id", "04.png", "--page", "found.html"]) == 0
     assert Path("found.html").read_text("utf-8").count("data:image/") >= 5
+    assert '<span class="changed">' not in Path("found.html").read_text("utf-8")
+    Image.new("RGB", (30, 30), "red").save("photos/08.png")  # after it was indexed
+    assert main(["search", "photos.index", "--id", "04.png", "-k", "60", "--page", "found.html"]) == 0
+    assert Path("found.html").read_text("utf-8").count("since it was indexed</span>") == 1
 
 
 def test_evaluate_compares_with_a_baseline_and_reports(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +89,25 @@ def test_the_result_that_is_replaced_is_the_previous_one(photos: Path, capsys: p
     # The same lists twice: nothing differs, and so few groups cannot tell that nothing would.
     assert main(["gate", "r.json", "r.previous.json", "--measure", "RR@5", "--margin", "0.01"]) == 1
     assert "not decided" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("photos")
+def test_a_result_written_onto_a_link_has_its_previous_one_beside_what_the_link_leads_to(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["evaluate", "--index", "photos.index", "--dataset", "eval.json", "--k", "1", "--baseline", "previous"]
+    Path("kept").mkdir()
+    assert main([*words, "--output", "kept/r.json", "--model-name", "first"]) == 0
+    Path("latest.json").symlink_to("kept/r.json")
+    before = sorted(Path().iterdir())
+    assert main([*words, "--output", "latest.json", "--model-name", "second"]) == 0
+    assert "Against previous (first)" in capsys.readouterr().out
+    assert Path("latest.json").is_symlink()
+    assert sorted(Path().iterdir()) == before
+    assert json.loads(Path("kept/r.json").read_text())["model_name"] == "second"
+    assert json.loads(Path("kept/r.previous.json").read_text())["model_name"] == "first"
+    assert main(["report", "latest.json", "-o", "report.html"]) == 0
+    assert "data:image/webp" in Path("report.html").read_text("utf-8")
 
 
 def test_an_embedder_as_baseline_on_the_same_images(photos: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,13 +176,13 @@ def test_filtered_is_brute_force_among_the_allowed(metric: str) -> None:
 def test_filters_that_do_not_fit_are_refused() -> None:
     cases = {
         "19 filters for 20 queries": [[0]] * 19,
-        "has shape": np.ones((20, 499), dtype=bool),
-        "names 1 ids twice": [[3, 3]] * 20,
+        "have shape": np.ones((20, 499), dtype=bool),
+        "name ids twice: 3": [[3, 3]] * 20,
     }
     for words, given in cases.items():
         with pytest.raises(InputError, match=words):
             exact_neighbors(GALLERY, QUERIES, 3, allowed=given)
-    with pytest.raises(UnknownIdError, match="query 0 names 1 ids that the gallery does not have: 'x'"):
+    with pytest.raises(UnknownIdError, match="20 filters .* name ids that the gallery does not have: 'x'"):
         exact_neighbors(GALLERY, QUERIES, 3, gallery_ids=NAMES, allowed=[["i0", "x"]] * 20)
     with pytest.raises(InputError, match="sample and allowed exclude each other"):
         exact_neighbors(GALLERY, QUERIES, 3, allowed=[[1]] * 20, sample=5)

@@ -15,6 +15,8 @@ from tests.unit.judging.conftest import pool_of
 
 from visual_search.errors import FileFormatError, InputError
 from visual_search.judging.database import Database
+from visual_search.judging.judged_pictures import judged_candidates, remember_judged
+from visual_search.judging.records import Verdict
 from visual_search.judging.schema import VERSION_TABLE, metadata
 from visual_search.judging.store import JudgementStore
 
@@ -27,8 +29,34 @@ def test_the_migrations_make_the_tables_that_the_code_uses(place: str) -> None:
     with database.writing() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, metadata) == []
-        assert context.get_current_revision() == "0001"
+        assert context.get_current_revision() == "0002"
     database.close()
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(place: str) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    import visual_search.judging
+
+    store = JudgementStore(place)
+    store.add_pool(pool_of(1, 2))
+    store.judge("ann", store.pair_number("q0", "d0"), Verdict(1))
+    config = Config()
+    config.set_main_option("script_location", str(Path(visual_search.judging.__file__).with_name("migrations")))
+    with store.database.writing() as connection:
+        for table in ("judging_query", "judging_item"):
+            connection.execute(sa.text(f"ALTER TABLE {table} DROP COLUMN judged_sha256"))
+        config.attributes["connection"] = connection
+        command.stamp(config, "0001")
+    store.close()
+    with JudgementStore(place) as again:
+        assert again.table()["grade"] == [1.0]
+        with again.database.writing() as connection:
+            remember_judged(connection, items={"d0": "a" * 64})
+            remember_judged(connection, items={"d0": "b" * 64})  # the first stays
+            pair = again.pair_number("q0", "d0")
+            assert judged_candidates(connection, [pair, pair + 1]) == {pair: "a" * 64}
 
 
 def test_opened_by_several_at_once_it_is_made_once(place: str) -> None:

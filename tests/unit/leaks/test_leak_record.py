@@ -8,7 +8,7 @@ import pytest
 
 from visual_search.errors import FileFormatError
 from visual_search.formats.results import ImageLocation
-from visual_search.ids import Ids
+from visual_search.ids import Id, Ids
 from visual_search.leaks.finding import find_leaks
 from visual_search.leaks.leak_record import read_leak_record
 from visual_search.leaks.leak_report import LeakReport
@@ -19,9 +19,8 @@ from visual_search.testing.textures import texture
 
 @pytest.fixture
 def report(tmp_path: Path) -> LeakReport:
-    query = Role(
-        "query", Ids(["a", "b"]), signatures_of([texture(1), texture(2)]), {"a": ImageLocation(tmp_path / "a")}
-    )
+    places: dict[Id, ImageLocation] = {"a": ImageLocation(tmp_path / "a", sha256="a" * 64)}
+    query = Role("query", Ids(["a", "b"]), signatures_of([texture(1), texture(2)]), places)
     gallery = Role(
         "gallery",
         Ids(["c", "d"]),
@@ -40,6 +39,15 @@ def test_it_is_the_same_report(report: LeakReport, tmp_path: Path) -> None:
     assert [again.place(pair.second) for pair in again.pairs] == [
         report.place(pair.second) for pair in report.pairs
     ]
+    hashes = [place and place.sha256 for place in map(again.place, (pair.first for pair in again.pairs))]
+    assert hashes == ["a" * 64, None]
+
+
+def test_a_hash_that_is_none_is_refused(report: LeakReport) -> None:
+    value = report.as_json()
+    value["pairs"][0]["first"]["sha256"] = "A" * 64
+    with pytest.raises(FileFormatError, match="query 'a': the SHA-256 of a file has 64 digits"):
+        read_leak_record(value, "l.json")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """The page of one search."""
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from visual_search.errors import InputError
 from visual_search.formats.results import ImageLocation, StoredResult
@@ -65,3 +67,23 @@ def test_missing_files_are_counted_and_no_results_said(tmp_path: Path, parse: Pa
 def test_an_empty_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the text is empty"):
         write_contact_sheet("", [], tmp_path / "s.html", locate=lambda _: None)
+
+
+def test_a_picture_that_is_another_than_the_one_indexed_says_so(tmp_path: Path, parse: Parse) -> None:
+    def write() -> Any:
+        results = [SimpleNamespace(image_id=name, score=1.0) for name in ("a", "b")]
+        out = write_contact_sheet("words", results, tmp_path / "s.html", locate=places.get)
+        return parse(out)
+
+    places: dict[Any, ImageLocation] = {}
+    for name in ("a", "b"):
+        place = tmp_path / f"{name}.png"
+        Image.new("RGB", (20, 20), "teal").save(place)
+        places[name] = ImageLocation(place, sha256=hashlib.sha256(place.read_bytes()).hexdigest())
+    assert not write().all("span", "changed")
+    Image.new("RGB", (20, 20), "red").save(tmp_path / "b.png")
+    page = write()
+    (mark,) = page.all("span", "changed")
+    assert mark.text == "changed since it was indexed"
+    words = "1 file has changed since it was indexed: what is shown of it is not what was indexed."
+    assert words in page.one("header").text

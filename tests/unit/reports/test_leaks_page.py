@@ -1,5 +1,7 @@
 """The page and the section of leaks: every pair, whatever it is called."""
 
+import hashlib
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,7 @@ from visual_search.formats.results import ImageLocation, StoredResult
 from visual_search.ids import Id, Ids
 from visual_search.leaks.finding import find_leaks
 from visual_search.leaks.impact import leak_impact
+from visual_search.leaks.leak_record import read_leak_record
 from visual_search.leaks.leak_report import LeakReport
 from visual_search.leaks.roles import Role, RoleName
 from visual_search.leaks.signatures import signatures_of
@@ -63,6 +66,29 @@ def test_every_pair_stands_side_by_side_and_nothing_is_unescaped(
     assert len(set(drawings)) == len(drawings)
     used = {element.attributes["href"][1:] for element in page.all("use")}
     assert used <= set(drawings)
+
+
+def test_a_picture_that_is_another_than_the_one_compared_says_so(
+    report: LeakReport, tmp_path: Path, parse: Parse
+) -> None:
+    def told() -> tuple[list[str], list[str]]:
+        page = parse(write_leaks_page(read_leak_record(record, "l.json"), tmp_path / "l.html"))
+        lines = [one.text for one in page.one("ul", "leak-words").all("li")]
+        return [one.text for one in page.all("span", "changed")], [one for one in lines if "changed" in one]
+
+    for places in report.places.values():
+        for place in places.values():
+            if place.path.exists():
+                object.__setattr__(place, "sha256", hashlib.sha256(place.path.read_bytes()).hexdigest())
+    record = json.loads(json.dumps(report.as_json()))
+    assert told() == ([], [])
+    texture(5).save(tmp_path / "query0.png")  # it stands in two pairs
+    words = "1 file has changed since it was compared: what is shown of it is not what was compared."
+    assert told() == (["changed since it was compared"] * 2, [words])
+    texture(6).save(tmp_path / "gallery0.png")
+    assert told()[1] == [
+        "2 files have changed since they were compared: what is shown of them is not what was compared."
+    ]
 
 
 def test_impact_stands_in_a_table(report: LeakReport, tmp_path: Path, parse: Parse) -> None:

@@ -42,7 +42,7 @@ class TestChanged:
         places = [replace(red, sha256=sha256) for sha256 in (now, "0" * 64, None)]
         assert [album.picture(place).changed for place in places] == [False, True, False]
         assert {album.picture(place).symbol for place in places} == {"picture-1"}
-        assert album.changed == 1
+        assert album.changed() == 1
 
     def test_a_file_of_its_own_says_it_too(self, red: ImageLocation, tmp_path: Path) -> None:
         album = FileAlbum(tmp_path)
@@ -54,7 +54,7 @@ class TestChanged:
         album = Album(max_bytes=0)
         gone = ImageLocation(tmp_path / "gone.png", sha256="0" * 64)
         assert [album.picture(place).changed for place in (replace(red, sha256="0" * 64), gone)] == [False, False]
-        assert album.changed == 0
+        assert album.changed() == 0
         assert album.missing == {"file is gone": 1, "left out, page is full": 1}
 
 

@@ -1,10 +1,14 @@
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from visual_search.ground_truth.exact_neighbors import ExactNeighbors
+from visual_search.indexing.engines import registry
 from visual_search.testing.exact_answers import exact_by_brute_force
 from visual_search.tuning.sweep_data import SweepData
 
@@ -34,3 +38,20 @@ def data(vectors: tuple[Vectors, Vectors], truth: ExactNeighbors) -> SweepData:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "sweep.jsonl"
+
+
+@pytest.fixture
+def sleepy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The engine of ``sleepy_engine.py``, installed as pip would; its folder."""
+    folder = tmp_path / "plug-ins"
+    metadata = folder / "sleepy-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    copyfile(Path(__file__).with_name("sleepy_engine.py"), folder / "sleepy_engine.py")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: sleepy\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[visual_search.engines]\nsleepy = sleepy_engine:SleepyEngine\n")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "sleepy_engine", raising=False)
+    registry._registered.cache_clear()
+    yield folder
+    monkeypatch.undo()
+    registry._registered.cache_clear()

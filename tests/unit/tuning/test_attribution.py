@@ -1,6 +1,7 @@
 """Whose loss it is: the vectors' or the index's, and which step of the search made it."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -207,3 +208,25 @@ def test_codes_of_another_order_and_a_filtered_truth_are_refused(relevance: Rele
         attribute_index(packed(), QUERIES, part, relevance, k=[5])
     with pytest.raises(InputError, match="a subset for each query"):
         search_stages(packed(), QUERIES, part, 5)
+
+
+@pytest.mark.parametrize("k", [[], None, 0, [0, 1], True, [1.0], "10"])
+def test_depths_that_are_none_are_refused(
+    index: VectorIndex, truth: ExactNeighbors, relevance: Relevance, k: Any
+) -> None:
+    with pytest.raises(InputError, match="k: got .*must be one or more whole numbers of at least 1"):
+        attribute_index(index, QUERIES, truth, relevance, k=k)
+    with pytest.raises(InputError, match="k: got .*must be one or more whole numbers of at least 1"):
+        attribute_loss({}, truth, relevance, k=k, index="none")
+
+
+def test_one_depth_alone_is_one(index: VectorIndex, truth: ExactNeighbors, relevance: Relevance) -> None:
+    alone: list[Any] = [5, [np.int64(5)]]
+    one, listed = (attribute_index(index, QUERIES, truth, relevance, k=k) for k in alone)
+    assert one.as_json() == listed.as_json()
+
+
+@pytest.mark.parametrize("k", [True, 2.0, "3", None])
+def test_stages_of_a_depth_that_is_none_are_refused(index: VectorIndex, truth: ExactNeighbors, k: Any) -> None:
+    with pytest.raises(InputError, match=r"k: got .*; must be a whole number in 1\.\.20"):
+        search_stages(index, QUERIES, truth, k)

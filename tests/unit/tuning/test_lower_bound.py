@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from visual_search.errors import InputError
 from visual_search.evaluation.statistics.proportions import clopper_pearson
+from visual_search.tuning import lower_bound as bounds
 from visual_search.tuning.lower_bound import GroupedValues, lower_bound, p_value
 
 
@@ -111,3 +112,30 @@ def test_a_small_probability_is_neither_lost_nor_made(count: int, target: float)
     sure = 1 - target**count / 2
     if sure < 1:
         assert lower_bound(np.ones(count), sure) < target
+
+
+def _bisected(held: GroupedValues, level: float) -> float:
+    low, high = 0.0, held.mean
+    while high - low > 1e-14:
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_value(held, middle) <= level else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 1e-9])
+@pytest.mark.parametrize("power", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("width", [1.0, 1e-6])
+def test_distinct_values_take_few_probabilities_and_lose_no_digit(
+    width: float, power: float, confidence: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = GroupedValues.of(1 - width * np.random.default_rng(3).random(2000) ** power)
+    asked, really = [0], bounds._below_zero
+
+    def counted(*parts: np.ndarray) -> float:
+        asked[0] += 1
+        return really(*parts)
+
+    monkeypatch.setattr(bounds, "_below_zero", counted)
+    bound = lower_bound(held, confidence)
+    assert asked[0] <= 16
+    assert bound == pytest.approx(_bisected(held, 1 - confidence), abs=1e-12)

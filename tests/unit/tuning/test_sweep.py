@@ -14,7 +14,7 @@ from visual_search.ground_truth.exact_neighbors import ExactNeighbors
 from visual_search.ground_truth.gallery_sample import GallerySample
 from visual_search.ground_truth.truth_building import exact_neighbors
 from visual_search.testing.exact_answers import exact_by_brute_force
-from visual_search.tuning import sweep as sweep_module
+from visual_search.tuning import structure as structure_module
 from visual_search.tuning.building import build_engine
 from visual_search.tuning.costs import CostPlan
 from visual_search.tuning.engine_text import parse_engine
@@ -63,6 +63,19 @@ def test_a_file_read_back_is_the_sweep(data: SweepData, file: Path) -> None:
     assert all(json.loads(line) for line in file.read_text().splitlines())  # plain JSON, one a line
 
 
+def test_onto_a_link_it_goes_to_what_the_link_leads_to(data: SweepData, file: Path, tmp_path: Path) -> None:
+    first = sweep(data, ["flat"], {}, out=file, costs=None)
+    link = tmp_path / "latest.jsonl"
+    link.symlink_to(file)
+    again = sweep(data, ["flat", "ivf(nlist=4)"], {"nprobe": [1]}, out=link, costs=None)
+    assert link.is_symlink()
+    assert (len(first.points), len(again.points)) == (1, 2)
+    assert [point.label for point in Sweep.load(file).points] == [point.label for point in again.points]
+    file.unlink()
+    with pytest.raises(InputError, match=r"out: .*latest\.jsonl is a link that leads to no file"):
+        sweep(data, ["flat"], {}, out=link, costs=None)
+
+
 def test_points_of_one_structure_share_its_build(
     data: SweepData, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +85,7 @@ def test_points_of_one_structure_share_its_build(
         built.append(options["settings"])
         return build_engine(name, vectors, **options)
 
-    monkeypatch.setattr(sweep_module, "build_engine", counting)
+    monkeypatch.setattr(structure_module, "build_engine", counting)
     sweep(data, ["ivf"], {"nlist": [2, 4], "nprobe": [1, 2]}, out=file, costs=None)
     assert sorted(settings["nlist"] for settings in built) == [2, 4]
 
@@ -140,7 +153,7 @@ def test_more_values_later_are_missing_until_they_are_measured(
     def dying(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweep_module, "build_engine", dying)
+    monkeypatch.setattr(structure_module, "build_engine", dying)
     with pytest.raises(KeyboardInterrupt):
         sweep(data, ["ivf(nlist=8)", "flat"], {"nprobe": [1, 2]}, out=file, costs=None)
     assert Sweep.load(file).missing == ("ivf(nlist=8) nprobe=2", "flat")
@@ -289,9 +302,7 @@ def test_what_cannot_be_is_refused_before_anything_is_built(vectors: Any, truth:
         grid(["hnsw(ef_search=3)"], {"ef_search": [4]})
     data = SweepData.of(*vectors, truth=truth)
     with pytest.raises(InputError, match=r"2 problems\n.*no graph(.*\n)+.*nprobe"):
-        sweep(
-            data, ["faiss(factory=IVF4,Flat)", "ivf(nlist=2)"], {"ef_search": [8], "ivf.nprobe": [3]}, out="never"
-        )
+        sweep(data, ["faiss(factory=IVF4,Flat,ef_search=8)", "ivf(nlist=2)"], {"ivf.nprobe": [3]}, out="never")
     assert not Path("never").exists()
     with pytest.raises(InputError, match="needs right answers"):
         SweepData.of(*vectors, truth=truth, measures=["HitRate@10"])
@@ -333,13 +344,13 @@ def test_one_reason_is_told_once_for_all_points_it_holds_for(data: SweepData, fi
     with pytest.raises(InputError) as refused:
         sweep(
             data,
-            ["hnsw(m=8)", "faiss(factory=IVF4,Flat)"],
-            {"ef_search": [8, 16], "nprobe": [1, 2, 3]},
+            ["hnsw(m=8)", "faiss(factory=IVF4,Flat,ef_search=8)"],
+            {"hnsw.ef_search": [8, 16], "nprobe": [1, 2, 5]},
             out=file,
         )
     told = str(refused.value)
     assert "2 problems" in told
-    assert "and 2 points more: ef_search=8: 'IVF4,Flat' has no graph" in told
+    assert "and 1 point more: ef_search=8: 'IVF4,Flat' has no graph" in told
     assert "hnsw.ef_search=16,32" in told
 
 

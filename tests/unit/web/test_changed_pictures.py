@@ -62,6 +62,20 @@ def picture(client: TestClient, side: str, name: str, tag: str = "") -> Any:
     return client.get("/result/picture", params=asked, headers={"if-none-match": tag})
 
 
+def query_page(client: TestClient, form: str = ".json") -> Any:
+    client.app.state.explorer.results.shelf.refresh()  # type: ignore[attr-defined]
+    key = client.get("/results.json").json()["rows"][0]["key"]
+    return client.get(f"/query{form}", params={"result": key, "query": "5.png"}, headers={"accept": "text/html"})
+
+
+def asked(client: TestClient, *named: tuple[str, str]) -> Any:
+    """What the page asks when pictures came in sight: each one's side and id."""
+    client.app.state.explorer.results.shelf.refresh()  # type: ignore[attr-defined]
+    key = client.get("/results.json").json()["rows"][0]["key"]
+    told = [{"result": key, "side": side, "id": name} for side, name in named]
+    return client.post("/result/pictures", json={"pictures": told})
+
+
 def words(answer: Any) -> str:
     return " ".join(re.findall(r"<tspan[^>]*>([^<]*)</tspan>", answer.text))
 
@@ -92,6 +106,96 @@ def test_a_served_picture_says_that_its_file_has_changed(
     # The same bytes at another time are the picture that was measured.
     (folder / file / name).write_bytes(original)
     assert picture(client, side, name, after.headers["etag"]).headers["content-type"] == "image/webp"
+
+
+def test_beside_words_of_the_page_the_picture_needs_none(explore: Explore, folder: Path) -> None:
+    client = explore(results=(folder,))
+    replaced(folder / "photos" / "1.png")
+    (state,) = asked(client, ("items", "1.png")).json()["pictures"]
+    assert state["picture"].endswith("&words=beside")
+    bare = client.get(state["picture"])
+    assert bare.headers["content-type"] == "image/webp"
+    assert Image.open(io.BytesIO(bare.content)).size == (30, 40)
+
+
+def test_what_became_of_pictures_is_told_in_the_order_asked(explore: Explore, folder: Path) -> None:
+    client = explore(results=(folder,))
+    replaced(folder / "photos" / "1.png")
+    (folder / "photos" / "3.png").unlink()
+    (folder / "photos" / "4.png").write_text("no picture")
+    named = [("items", "4.png"), ("items", "1.png"), ("queries", "5.png"), ("items", "3.png"), ("items", "none")]
+    told = asked(client, *named).json()["pictures"]
+    assert [(one["picture_changed"], one["picture_problem"]) for one in told] == [
+        (None, "not a readable image"),
+        (True, None),
+        (False, None),
+        (None, "file is gone"),
+        (None, "no file is named"),
+    ]
+    assert [one["picture"] is None for one in told] == [True, False, False, True, True]
+    without_hashes(folder)
+    (state,) = asked(client, ("items", "1.png")).json()["pictures"]
+    assert (state["picture_changed"], state["picture_problem"]) == (None, None)
+
+
+def test_wrong_questions_about_pictures_are_refused(explore: Explore, folder: Path) -> None:
+    client = explore(results=(folder,))
+    assert asked(client, *[("items", "1.png")] * 101).status_code == 422
+    assert asked(client, ("elsewhere", "1.png")).status_code == 422
+    named = {"result": "none", "side": "items", "id": "1.png"}
+    assert client.post("/result/pictures", json={"pictures": [named]}).status_code == 404
+    far = client.post("/result/pictures", json={"pictures": []}, headers={"origin": "http://elsewhere.example"})
+    assert far.status_code == 403
+
+
+def test_the_twin_says_it_of_each_picture(explore: Explore, folder: Path) -> None:
+    client = explore(results=(folder,))
+    replaced(folder / "photos" / "1.png")
+    replaced(folder / "asked" / "5.png")
+    told = query_page(client).json()
+    (system,) = told["systems"]
+    assert system["picture_changed"] is True
+    changed = {one["item"]: one["picture_changed"] for one in system["list"]}
+    assert changed == {f"{number}.png": number == 1 for number in range(5)}
+    assert told["pictures"] == {"changed": 2, "waiting": 0}
+    result = client.get("/result.json", params={"result": system["result"]}).json()
+    assert result["pictures"] == {"changed": 2, "waiting": 0}
+    assert {one["picture_changed"] for one in result["worst"][0]["list"] if one["item"] == "1.png"} == {True}
+
+
+def test_the_twin_waits_for_pictures_only_so_long(
+    explore: Explore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = explore(results=(folder,))
+    replaced(folder / "photos" / "1.png")
+    monkeypatch.setattr("visual_search.web.result_pictures._LOOKED", 1e-9)
+    told = query_page(client).json()
+    assert told["pictures"] == {"changed": 0, "waiting": 6}
+    assert {one["picture_changed"] for one in told["systems"][0]["list"]} == {None}
+    asked(client, ("items", "1.png"))
+    assert query_page(client).json()["pictures"] == {"changed": 1, "waiting": 5}
+
+
+def test_a_page_reads_no_picture_and_says_what_is_known(
+    explore: Explore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = explore(results=(folder,))
+    replaced(folder / "photos" / "1.png")
+    pictures = client.app.state.explorer.pictures  # type: ignore[attr-defined]
+    monkeypatch.setattr(pictures, "small", None)
+    before = query_page(client, "").text
+    assert re.findall('role="status"[^>]*data-one[^>]*>([^<]*)<', before) == [""]
+    assert '<span class="changed">' not in before.partition("<ol")[2]
+    monkeypatch.undo()
+    asked(client, ("items", "1.png"), ("items", "2.png"))
+    after = query_page(client, "").text
+    assert after.partition("<ol")[2].count('<span class="changed">') == 1
+    (line,) = re.findall('role="status"[^>]*data-one[^>]*>([^<]*)<', after)
+    assert line.startswith("1 picture has changed since it was measured")
+    # What was known of a file holds while it stays as it is.
+    replaced(folder / "photos" / "2.png")
+    Image.new("RGB", (9, 9)).save(folder / "photos" / "1.png")
+    assert query_page(client, "").text.partition("<ol")[2].count('<span class="changed">') == 0
 
 
 def test_measured_again_it_is_the_picture(explore: Explore, folder: Path) -> None:

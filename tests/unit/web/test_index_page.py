@@ -18,6 +18,7 @@ from visual_search.indexing.index_table import VectorIndex
 from visual_search.testing.simulated_sweeps import simulated_sweep
 from visual_search.tuning.choose import choose
 from visual_search.tuning.costs import CostPlan
+from visual_search.tuning.not_finished import NotFinished
 from visual_search.tuning.sweep import sweep
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_record import Sweep
@@ -140,6 +141,21 @@ def test_the_page_of_lost_queries_shows_what_its_twin_has(client: TestClient) ->
     assert twin["shown"][0]["item"] in html.unescape(page)
 
 
+def test_where_no_query_is_lost_nothing_is_said_of_pictures(explore: Explore, tmp_path: Path) -> None:
+    vectors = np.random.default_rng(4).normal(3, 1, (60, 6))
+    index = VectorIndex(dimension=6, metric="l2")
+    index.add(range(60), vectors)
+    index.save(tmp_path / "own.index")
+    truth = exact_neighbors(vectors, vectors[:9], 10, metric="l2")
+    sweep(SweepData.of(vectors, vectors[:9], truth=truth), ["flat"], {}, out=tmp_path / "own.jsonl")
+    client = explore(indexes=(tmp_path / "own.index",), sweeps=(tmp_path / "own.jsonl",))
+    place = client.get("/index.json").json()["sweep"]["points"][0]["lost_queries"]
+    main = client.get(place, headers=HTML).text.partition("<main")[2].partition("</main>")[0]
+    assert "No query is lost." in main
+    assert "below 1.\n" in main
+    assert "picture" not in main
+
+
 def test_vectors_as_they_were_given_are_those_that_an_index_keeps_under_cosine(
     explore: Explore, tmp_path: Path
 ) -> None:
@@ -204,6 +220,26 @@ def test_a_sweep_that_has_just_begun_is_shown(
     page = client.get("/index", headers=HTML)
     assert (page.status_code, "no point is finished" in page.text) == (200, True)
     assert client.get("/index.json", params={"target": 0.9}).json()["sweep"]["figures"] == []
+
+
+def test_a_setting_that_was_given_up_stands_in_the_table_and_is_on_no_front(
+    explore: Explore, tmp_path: Path
+) -> None:
+    lines = tmp_path / "late.jsonl"
+    write(simulated_sweep([0.9, 0.97], queries=500), lines)
+    late = NotFinished("late", 9, "hnsw(m=16) ef_search=<9>", "hnsw(m=16)", "search", 60.0)
+    with lines.open("ab") as stream:
+        stream.write(record_line(late.as_record()))
+    client = explore(sweeps=(lines,))
+    twin = client.get("/index.json", params={"target": 0.8}).json()["sweep"]
+    assert [one["setting"] for one in twin["not_finished"]] == [late.label]
+    assert late.label not in {one["label"] for one in twin["points"]}
+    assert any("1 setting was given up, not finished within 60 s" in line for line in twin["choice"])
+    for target in (None, 0.8):
+        page = client.get("/index", headers=HTML, params={} if target is None else {"target": target}).text
+        assert "ef_search=&lt;9&gt;</code></th>" in page
+        assert ">not finished within 60 s</td>" in page
+        assert "Not shown: hnsw(m=16) ef_search=&lt;9&gt; (not finished within 60 s)." in page
 
 
 def take_away(path: Path) -> None:

@@ -36,6 +36,10 @@ class Engine(Protocol):
     by side in several threads; while ``add``, ``remove``, ``train`` or ``configure`` runs, nothing else does (the index
     holds the lock).
 
+    An engine whose settings are not of use to every structure that it makes may have a method
+    ``settings_without_use()``: the names of those that this one has nothing for, each with the reason. A sweep then
+    leaves them to its other engines.
+
     Attributes
     ----------
     name : str

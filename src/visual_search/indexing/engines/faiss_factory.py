@@ -17,7 +17,7 @@ from visual_search.indexing.engines.faiss_files import read_faiss, write_faiss
 from visual_search.indexing.engines.faiss_lists import in_probed_lists
 from visual_search.indexing.engines.faiss_rows import FaissRows
 from visual_search.indexing.engines.faiss_structures import lists_of, made_from, serialized_bytes, training_vectors
-from visual_search.indexing.engines.faiss_widths import fitting_widths, set_widths
+from visual_search.indexing.engines.faiss_widths import fitting_widths, set_widths, widths_without_use
 from visual_search.indexing.engines.graph_answers import made_whole
 from visual_search.indexing.engines.kept_vectors import KeptVectors
 from visual_search.indexing.engines.parts_file import opened_parts, write_parts
@@ -84,6 +84,10 @@ class FaissFactoryEngine(FaissEngine):
         if self._structure is not None:
             self._settings |= self._fitting(self._settings)
             self._apply()
+
+    def settings_without_use(self) -> dict[str, str]:
+        """Settings that this structure has nothing for, each with the reason; a sweep leaves them to other engines."""
+        return {} if self._structure is None else widths_without_use(self._structure, self._settings["factory"])
 
     def _empty(self) -> Any:
         polysemous = bool(self._settings["polysemous"])

@@ -7,7 +7,7 @@ from typing import Any
 from visual_search.errors import InputError
 from visual_search.indexing.engines.faiss_structures import links_of, lists_of, without_detours
 
-__all__ = ["fitting_widths", "set_widths"]
+__all__ = ["fitting_widths", "set_widths", "widths_without_use"]
 
 _PROBES, _WIDTH = 16, 64
 
@@ -29,6 +29,16 @@ def fitting_widths(structure: Any, factory: str, nprobe: int, ef_search: int) ->
     if wrong:
         raise InputError("; ".join(wrong))
     return {"nprobe": nprobe or min(_PROBES, lists), "ef_search": ef_search or (0 if graph is None else _WIDTH)}
+
+
+def widths_without_use(structure: Any, factory: str) -> dict[str, str]:
+    """Search-time settings that this structure has nothing for, each with the reason."""
+    reasons = {}
+    if not lists_of(structure):
+        reasons["nprobe"] = f"{factory!r} has no lists"
+    if links_of(structure) is None:
+        reasons["ef_search"] = f"{factory!r} has no graph"
+    return reasons
 
 
 def set_widths(structure: Any, nprobe: int, ef_search: int) -> None:

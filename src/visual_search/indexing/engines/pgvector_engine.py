@@ -91,6 +91,12 @@ class PgvectorEngine(DeclaredEngine):
         self._rows = FaissRows()
         self._held: PgvectorTable | None = None
 
+    def settings_without_use(self) -> dict[str, str]:
+        """Search settings of the other methods, each with the reason; a sweep leaves them to other engines."""
+        method = self._settings["method"]
+        of = {"ef_search": "hnsw", "probes": "ivfflat"}
+        return {name: f"method={method} has none" for name, owner in of.items() if method != owner}
+
     @property
     def _table(self) -> PgvectorTable:
         if self._held is None:

@@ -17,10 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 from visual_search.errors import InputError
 from visual_search.indexing.engines.declared_engine import engine_package
 
-__all__ = ["Connections", "checked_url", "package", "server_url", "stop_embedded_server"]
+__all__ = ["Connections", "checked_url", "lend_server", "package", "server_url", "stop_embedded_server"]
 
 _guard = threading.Lock()
 _running: list[Any] = []
+_lent: list[str] = []
 
 
 def package(name: str) -> Any:
@@ -51,8 +52,8 @@ def checked_url(url: str) -> str:
 
 def server_url(url: str) -> str:
     """Where to connect: the URL given, or the process's own server, started where it is not running."""
-    if url:
-        return url
+    if url or _lent:
+        return url or _lent[0]
     with _guard:
         if not _running:
             with warnings.catch_warnings():
@@ -63,6 +64,11 @@ def server_url(url: str) -> str:
                 _running.append(servers.get_server(folder, cleanup_mode="delete"))
         there: str = _running[0].get_uri()
         return there
+
+
+def lend_server(url: str) -> None:
+    """Take another process's own server for this one's: a process that may be ended at any time starts none."""
+    _lent[:] = [url]
 
 
 def stop_embedded_server() -> None:

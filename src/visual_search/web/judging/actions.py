@@ -84,6 +84,7 @@ def judge(room: RoomOf, mark: Mark) -> Response:
     """Write a judgement; the answer comes when it is on the disk, and only then is there a suggestion to see."""
     verdict = Verdict(mark.grade, mark.reason, mark.note, mark.seconds)
     written = room.store.judge(mark.judge, mark.pair, verdict, key=mark.key, role=mark.role, replaces=mark.replaces)
+    room.changed.judged(written.pair)
     suggestion = None if mark.role == "adjudicator" else _suggestion(room, mark.judge, written.pair)
     return json_response({"judgement": judgement_shape(room, written), "suggestion": suggestion})
 

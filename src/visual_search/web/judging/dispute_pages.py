@@ -7,12 +7,12 @@ Who said what is not shown: who decides goes by the pictures and the notes.
 
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from visual_search.web.judging.guideline import guideline_markup
 from visual_search.web.judging.judge_page import JudgeName
 from visual_search.web.judging.room import JudgingRoom, RoomOf
-from visual_search.web.judging.shapes import grade_name, pair_shape, place_of, task_shape
+from visual_search.web.judging.shapes import changes_told, grade_name, pair_shape, place_of, task_shape
 from visual_search.web.page import Page
 from visual_search.workflows.judging_disputes import Dispute, disputes
 
@@ -23,15 +23,17 @@ Limit = Annotated[int, Query(ge=1, le=_MOST)]
 
 
 def _disagreements(
-    room: RoomOf, judge: JudgeName = None, *, decided: bool = False, limit: Limit = 60
+    request: Request, room: RoomOf, judge: JudgeName = None, *, decided: bool = False, limit: Limit = 60
 ) -> dict[str, Any]:
     found = disputes(room.store, decided=decided)
+    shown = _shapes(room, found[:limit])
+    changes_told(request, room, shown, [one["query"] for one in shown])
     return {
         "judge": judge or None,
         "decided": decided,
         "limit": limit,
         "total": len(found),
-        "disagreements": _shapes(room, found[:limit]),
+        "disagreements": shown,
     }
 
 

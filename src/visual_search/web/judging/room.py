@@ -14,6 +14,7 @@ from visual_search.images.kept_thumbnails import KeptThumbnails
 from visual_search.judging.assignment import Assignment
 from visual_search.judging.pool import PoolQuery
 from visual_search.judging.store import JudgementStore
+from visual_search.web.judging.changed_pictures import ChangedPictures
 from visual_search.workflows.judging_summary import judging_summary
 
 __all__ = ["JudgingRoom", "RoomOf"]
@@ -37,6 +38,7 @@ class JudgingRoom:
     task : JudgingTask
     assignment : Assignment
     pictures : KeptThumbnails
+    changed : ChangedPictures
     """
 
     def __init__(self, store: JudgementStore, *, guideline: str | None = None) -> None:
@@ -44,6 +46,7 @@ class JudgingRoom:
         self.task = store.task
         self.assignment = Assignment(store)
         self.pictures = KeptThumbnails(_PICTURE_BYTES)
+        self.changed = ChangedPictures(store, self.pictures)
         self.guideline = self.task.guideline if guideline is None else guideline
         self._guard = threading.Lock()
         self._queries: list[PoolQuery] = []

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from starlette.requests import Request
+
 from visual_search.judging.pool import PoolQuery
 from visual_search.judging.records import Judgement
 from visual_search.judging.store_contents import PairContent, QueryPair
@@ -16,6 +18,7 @@ from visual_search.web.judging.room import JudgingRoom
 
 __all__ = [
     "candidate_shape",
+    "changes_told",
     "grade_key",
     "grade_name",
     "judgement_shape",
@@ -24,6 +27,8 @@ __all__ = [
     "query_shape",
     "task_shape",
 ]
+
+_LOOKED = 0.3  # seconds; who decides waits for this JSON
 
 
 def place_of(room: JudgingRoom) -> str:
@@ -88,6 +93,23 @@ def candidate_shape(one: PairContent | QueryPair) -> dict[str, Any]:
 def pair_shape(room: JudgingRoom, content: PairContent) -> dict[str, Any]:
     """A pair as a judge sees it."""
     return candidate_shape(content) | {"query": query_shape(room, content.query)}
+
+
+def changes_told(
+    request: Request, room: JudgingRoom, candidates: list[dict[str, Any]], queries: list[dict[str, Any]]
+) -> None:
+    """Write beside each picture whether it changed since it was first judged; None where that is not known.
+
+    A page has what is in memory, and asks for the rest when its pictures have come in; its JSON looks for a moment.
+    """
+    seconds = _LOOKED if request.scope["path"].endswith(".json") else 0.0
+    found = room.changed.candidates([one["pair"] for one in candidates], seconds=seconds)
+    for one in candidates:
+        one["picture_changed"] = found.get(one["pair"])
+    asked = {number: room.query(number) for number in {one["number"] for one in queries}}
+    of_query = room.changed.queries([(one.query_id, one.image) for one in asked.values()], seconds=seconds)
+    for one in queries:
+        one["picture_changed"] = of_query.get(asked[one["number"]].query_id)
 
 
 def judgement_shape(room: JudgingRoom, judgement: Judgement) -> dict[str, Any]:

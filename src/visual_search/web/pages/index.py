@@ -116,6 +116,7 @@ def _sweep(shown: ExploredSweep, view: SweepView) -> dict[str, Any]:
             }
             for row in shown.table(view)
         ],
+        "not_finished": [one.told() for one in held.not_finished],
         "notes": list(held.notes),
     }
 

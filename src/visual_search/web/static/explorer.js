@@ -1,12 +1,17 @@
-// A picture that cannot be had leaves its box, with words in it.
+// A picture that cannot be had leaves its box, with words in it: why, where the server says so.
 "use strict";
 
 (() => {
-  const replace = (image) => {
+  const replace = async (image) => {
     const words = document.createElement("span");
     words.className = "empty";
     words.textContent = "picture cannot be shown";
     image.replaceWith(words);
+    try {
+      const answer = await fetch(image.src, { headers: { Accept: "application/json" } });
+      const { error } = await answer.json();
+      words.textContent = error.message.replace(/^no picture: /, "");
+    } catch { /* nobody answers, or not in words */ }
   };
   const failed = (image) => image.complete && image.naturalWidth === 0 && image.getAttribute("loading") !== "lazy";
   document.querySelectorAll("img.thumb").forEach((image) => {

@@ -1,4 +1,5 @@
 // All candidates of one query as tiles: arrows move, a key grades the chosen one and goes on to the next that is open.
+import {watchPictures} from './judging-changed.js';
 import {listen} from './judging-hands.js';
 import {Outbox, newKey} from './judging-outbox.js';
 import {isForPage} from './judging-window.js';
@@ -44,7 +45,9 @@ function showTile(tile, state) {
   const mark = {sending: '…', refused: 'refused: '}[state] ?? '';
   tile.querySelector('.mark').textContent = record ? `${record.name}${mark === '…' ? ' …' : ''}` : mark;
   const place = tiles.indexOf(tile) + 1;
-  tile.setAttribute('aria-label', `Candidate ${place}: ${record ? record.name : 'not judged'}`);
+  const changed = tile.querySelector('.changed')?.textContent;
+  const words = [record ? record.name : 'not judged', changed].filter(Boolean).join(', ');
+  tile.setAttribute('aria-label', `Candidate ${place}: ${words}`);
   showState();
 }
 
@@ -124,6 +127,10 @@ document.addEventListener('keydown', event => {
   move(event.key);
 });
 for (const tile of tiles) showTile(tile, records.get(Number(tile.dataset.pair)) ? 'saved' : 'open');
+watchPictures(root, image => {
+  const tile = image.closest('.pick');
+  if (tile) showTile(tile, tile.dataset.state);
+});
 for (const entry of outbox.takeUp()) {
   entry.reject = error => { part('said').textContent = `Refused, from an earlier window: ${error.message}`; };
 }

@@ -1,5 +1,6 @@
 // The flow of judging: a pair is shown, a key gives the grade, the next pair stands there at once; what was done goes
 // to the server in the background and is called saved when the server has said so.
+import {changedAmong} from './judging-changed.js';
 import {listen} from './judging-hands.js';
 import {Outbox, newKey, send} from './judging-outbox.js';
 import {Shown, preload} from './judging-picture.js';
@@ -20,6 +21,8 @@ class Page {
     this.queue = [];
     this.acted = new Set(); // pairs that are dealt with here, whether the server knows yet or not
     this.steps = [];
+    this.looked = new Set(); // addresses of pictures of which it was asked whether they changed
+    this.changed = new Set();
     this.putOff = []; // by who decides; a judge's are kept by the server
     this.count = decides ? 0 : (told.progress.judges[judge]?.judged ?? 0);
     this.watch = new Stopwatch();
@@ -110,8 +113,32 @@ class Page {
       preload(one.query.picture);
     }
     this.showState();
+    this.look();
     if (this.askAgain) this.refill();
     else if (this.away || !this.current) this.timer = setTimeout(() => this.refill(), LOOK_AGAIN / (this.away ? 4 : 1));
+  }
+
+  // Asked ahead of the pair's turn, so that its words are there when its pictures are.
+  async look() {
+    const near = this.queue.slice(0, 1 + AHEAD).flatMap(one => [one.picture, one.query.picture]);
+    const fresh = near.filter(address => address && !this.looked.has(address));
+    for (const address of fresh) this.looked.add(address);
+    const found = await changedAmong(fresh);
+    for (const address of found ?? []) this.changed.add(address);
+    if (!found) for (const address of fresh) this.looked.delete(address);
+    this.showChanged();
+  }
+
+  showChanged() {
+    const pair = this.current;
+    if (!pair) return;
+    const told = [];
+    for (const [shown, address, name] of [[this.query, pair.query.picture, 'query'], [this.candidate, pair.picture, 'candidate']]) {
+      if (!this.changed.has(address) || shown.isTold) continue;
+      shown.tellChanged();
+      told.push(name);
+    }
+    if (told.length) this.say(`Changed since it was first judged: ${told.join(' and ')}.`);
   }
 
   // Those put off here come last.
@@ -138,6 +165,7 @@ class Page {
     if (decides) this.showVotes(pair.votes ?? []);
     this.query.show(pair.query);
     this.candidate.show(pair);
+    this.showChanged();
     for (const button of root.querySelectorAll('[data-grade]')) {
       button.classList.toggle('before', pair.before === Number(button.dataset.grade));
     }

@@ -1,5 +1,7 @@
 // A picture, or the text in its place, shown in its frame; a server that is away is asked again until it answers.
 
+import {anew} from './judging-changed.js';
+
 const AGAIN = 1500; // ms
 
 export function preload(address) {
@@ -12,6 +14,7 @@ export class Shown {
     this.image = frame.querySelector('img');
     this.text = frame.querySelector('.phrase');
     this.remark = frame.querySelector('.remark');
+    this.changed = frame.querySelector('.changed');
     this.ready = ready;
     this.isReady = false;
     this.image.addEventListener('load', () => this.done());
@@ -20,6 +23,7 @@ export class Shown {
 
   show({picture, text}) {
     clearTimeout(this.timer);
+    this.changed.hidden = true;
     this.text.textContent = text || '';
     this.text.hidden = !text;
     this.remark.hidden = true;
@@ -36,6 +40,17 @@ export class Shown {
       this.image.classList.add('coming');
       this.image.src = picture;
     }
+  }
+
+  get isTold() {
+    return !this.changed.hidden;
+  }
+
+  // What is shown is not what others judged by; the browser may have kept the one that was.
+  tellChanged() {
+    if (this.isTold || !this.address) return;
+    this.changed.hidden = false;
+    this.image.src = anew(this.address);
   }
 
   done() {
