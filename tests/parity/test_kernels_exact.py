@@ -1,5 +1,6 @@
 """Both twins of exact distances, of packing and of the int8 screen against each other, and the screen's promise."""
 
+import dataclasses
 import itertools
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from visual_search.kernels import compiled, compiled_exact, plain
-from visual_search.kernels.int8_codes import PANEL_ROWS, CodedQueries, PackedRows
+from visual_search.kernels.int8_codes import PANEL_ROWS, Candidates, CodedQueries, PackedRows
 
 Array = np.ndarray[Any, Any]
 
@@ -43,8 +44,11 @@ def same_packed(one: PackedRows, other: PackedRows) -> None:
     st.integers(1, 20),
     st.booleans(),
     st.sampled_from((127, 63)),
+    st.sampled_from((1.0, 0.3, 0.0)),
 )
-def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclidean: bool, most: int) -> None:
+def test_both_give_the_same_candidates(
+    n: int, d: int, seed: int, k: int, euclidean: bool, most: int, supposed: float
+) -> None:
     rows, queries = vectors(n, d, seed)
     centre = rows.mean(axis=0)
     packed = plain.pack_rows(rows, centre)
@@ -52,31 +56,26 @@ def test_both_give_the_same_candidates(n: int, d: int, seed: int, k: int, euclid
         same_packed(compiled_exact.pack_rows(rows, centre, processor=processor), packed)
     coded = plain.code_queries(queries, most)
     truth = values(rows, centre, queries, euclidean=euclidean)
-    reach = np.ascontiguousarray(truth[:, k % n], dtype=np.float64)
     limits = np.where(np.arange(5) % 2 == 0, np.inf, np.median(truth, axis=1)).astype(np.float64)
     slack = np.full(5, 1e-9)
-    twin = plain.RowScreen(coded, k, euclidean=euclidean)
+    twin = plain.RowScreen(coded, k, euclidean=euclidean, supposed=supposed)
     twin.see(packed, limits, slack)
-    expected = twin.likely(), twin.others(np.full(5, np.inf)), twin.others(reach)
+    expected = twin.found()
     able = [processor for processor in PROCESSORS if most <= compiled_exact.largest_code(processor)]
     for processor, portion in itertools.product(able, (n, -(-n // 3))):
-        screen = compiled_exact.RowScreen(coded, k, euclidean=euclidean, threads=2, processor=processor)
+        screen = compiled_exact.RowScreen(
+            coded, k, euclidean=euclidean, supposed=supposed, threads=2, processor=processor
+        )
         memory = PackedRows.empty(portion, d)
         for first in range(0, n, portion):
             some = compiled.pack_rows(rows[first : first + portion], centre, into=memory)
             screen.see(some, limits, slack, first=first)
-        found = screen.likely(), screen.others(np.full(5, np.inf)), screen.others(reach)
-        for mine, theirs in zip(found, expected, strict=True):
-            assert np.array_equal(mine.counts, theirs.counts)
-            assert np.array_equal(mine.rows, theirs.rows)
-            assert np.array_equal(mine.full, theirs.full)
-    likely, others, _ = (np.split(found.rows, np.cumsum(found.counts)[:-1]) for found in expected)
-    assert max(map(len, likely)) <= k
-    bounds_hold(packed, coded, truth, list(map(np.union1d, likely, others)), limits, k)
+        found = screen.found()
+        for field in dataclasses.fields(found):
+            assert np.array_equal(getattr(found, field.name), getattr(expected, field.name)), field.name
+    none_missing(coded, truth, expected, limits)
     kth = np.partition(truth, min(k, n) - 1, axis=1)[:, min(k, n) - 1]
-    for number, reached in enumerate(np.minimum(np.minimum(reach, limits), kth)):
-        near = np.flatnonzero(truth[number] <= reached)
-        assert set(near.tolist()) - set(likely[number].tolist()) <= set(others[number].tolist())
+    assert supposed < 1 or (kth <= expected.supposed).all()
 
 
 def values(rows: Array, centre: Array, queries: Array, *, euclidean: bool) -> Array:
@@ -88,16 +87,29 @@ def values(rows: Array, centre: Array, queries: Array, *, euclidean: bool) -> Ar
     return -(asked @ wide.T)
 
 
-def bounds_hold(
-    packed: PackedRows, coded: CodedQueries, truth: Array, rows: list[Array], limits: Array, k: int
-) -> None:
-    """No row of the k nearest within the limit is left out."""
+def none_missing(coded: CodedQueries, truth: Array, found: Candidates, limits: Array) -> None:
+    """No row within the limit and what was supposed is left out."""
     assert (coded.ratio < 1).all()
-    for number, found in enumerate(rows):
-        mine = truth[number]
-        kth = np.partition(mine, min(k, packed.count) - 1)[min(k, packed.count) - 1]
-        wanted = np.flatnonzero(mine <= min(kth, limits[number]))
-        assert set(wanted.tolist()) <= set(found.tolist())
+    assert np.array_equal(found.query_of, np.repeat(np.arange(len(limits)), found.counts))
+    for number, mine in enumerate(np.split(found.rows, np.cumsum(found.counts)[:-1])):
+        wanted = np.flatnonzero(truth[number] <= min(limits[number], found.supposed[number]))
+        assert set(wanted.tolist()) <= set(mine.tolist())
+
+
+def test_what_is_supposed_leaves_fewer_rows() -> None:
+    rng = np.random.default_rng(0)
+    rows, queries = rng.normal(size=(3000, 256)).astype(np.float32), rng.normal(size=(40, 256))
+    packed = compiled.pack_rows(rows, np.zeros(256, np.float32))
+    coded = plain.code_queries(queries, compiled_exact.largest_code())
+    truth = np.sort(-(queries @ rows.T.astype(float)), axis=1)[:, 9]
+    counts = []
+    for supposed in (1.0, 0.25):
+        screen = compiled_exact.RowScreen(coded, 10, euclidean=False, supposed=supposed)
+        screen.see(packed, np.full(40, np.inf), np.zeros(40))
+        found = screen.found()
+        assert (truth <= found.supposed).all()
+        counts.append(int(found.counts.sum()))
+    assert 400 <= counts[1] < 0.9 * counts[0]
 
 
 @given(st.integers(1, 30), st.integers(1, 70), st.integers(0, 2**32 - 1), st.sampled_from((127, 63)))
@@ -130,9 +142,10 @@ def test_the_largest_products_are_summed_without_loss(most: int) -> None:
             continue
         screen = compiled_exact.RowScreen(coded, 3, euclidean=False, processor=processor)
         screen.see(compiled.pack_rows(rows, centre), limits, np.zeros(len(queries)))
-        found = np.split(screen.likely().rows, range(3, 27, 3))
-        for query, mine in zip(queries, found, strict=True):
-            assert set((rows[mine] @ query).tolist()) == set(np.sort(rows @ query)[-3:].tolist())
+        found = screen.found()
+        for query, mine in zip(queries, np.split(found.rows, np.cumsum(found.counts)[:-1]), strict=True):
+            assert np.array_equal(np.sort(rows[mine] @ query)[-3:], np.sort(rows @ query)[-3:])
+            assert len(mine) < len(rows) // 2
 
 
 def test_no_room_is_told() -> None:
@@ -142,9 +155,8 @@ def test_no_room_is_told() -> None:
         coded = plain.code_queries(np.ones((2, 8)), compiled_exact.largest_code())
         screen = kernels.RowScreen(coded, 3, euclidean=True, room=64)
         screen.see(packed, np.full(2, np.inf), np.zeros(2))
-        found = screen.likely()
+        found = screen.found()
         assert found.full.all()
-        assert screen.others(np.full(2, np.inf)).counts.tolist() == [0, 0]
         assert found.counts.tolist() == [0, 0]
 
 
@@ -156,9 +168,11 @@ def test_a_query_may_take_room_that_others_do_not_need() -> None:
     coded = plain.code_queries(queries, compiled_exact.largest_code())
     screen = compiled_exact.RowScreen(coded, 3, euclidean=True, room=128, threads=1)
     screen.see(compiled.pack_rows(rows, np.zeros(8, np.float32)), np.full(32, np.inf), np.zeros(32))
-    likely, others = screen.likely(), screen.others(np.full(32, np.inf))
-    assert not likely.full.any()
-    assert likely.counts[0] + others.counts[0] == 200
+    found = screen.found()
+    assert not found.full.any()
+    assert found.counts[0] == 200
+    with pytest.raises(ValueError, match="have been given"):
+        screen.found()
 
 
 @given(st.integers(1, 6), st.integers(0, 6), st.integers(1, 40), st.integers(0, 2**32 - 1), st.integers(1, 5))
@@ -187,7 +201,7 @@ def test_both_merge_alike(k: int, spare: int, pairs: int, seed: int, turns: int)
         width = min(kept.shape[1], k + spare)
         assert np.array_equal(sides[0][1][query, :width], kept[1, :width])
         assert (sides[0][1][query, width:] == -1).all()
-        assert (dropped[0][query] == kth) == (kept.shape[1] > k + spare and kth < np.inf) or kth == np.inf
+        assert (dropped[0][query] == kth) == (kept.shape[1] > k + spare) or kth == np.inf
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -222,6 +236,10 @@ def test_what_does_not_fit_is_refused() -> None:
     coded = plain.code_queries(np.ones((2, 12)), compiled_exact.largest_code())
     with pytest.raises(ValueError, match="do not fit"):
         compiled.RowScreen(coded, 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2))
+    fitting = plain.code_queries(np.ones((2, 8)), compiled_exact.largest_code())
+    for first in (-1, 1 << 32):
+        with pytest.raises(ValueError, match="do not fit"):
+            compiled.RowScreen(fitting, 1, euclidean=True).see(packed, np.zeros(2), np.zeros(2), first=first)
     with pytest.raises(ValueError, match="do not fit"):
         compiled.pack_rows(rows, np.zeros(8, np.float32), into=PackedRows.empty(9, 16))
     nearest = np.zeros((2, 3)), np.zeros((2, 3), np.int64)

@@ -1,8 +1,9 @@
 """The fast path: int8 products with a Cauchy-Schwarz bound, then exact distances of what the bound cannot exclude.
 
-For each query a block gives the rows that may be among its k nearest. The k with the least upper bounds are evaluated
-first; they lower what the k-th distance can be, and then only rows whose lower bound still reaches it are. A query with
-too many such rows (thousands of equal rows, norms over many decades) takes the plain path.
+For each query a block gives the rows that may be among its k nearest, supposing that the k-th is within what most
+errors allow, which is far less than they could be. All of them are evaluated exactly; then the k-th exact distance
+proves what was supposed. A query for which it does not, or with too many such rows (thousands of equal rows, norms over
+many decades), takes the plain path.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from visual_search.ground_truth.vector_checks import check_block
 from visual_search.kernels.dispatch import kernels, largest_code
 from visual_search.kernels.int8_codes import Candidates, PackedRows
 
-__all__ = ["FastScreen", "pack_block"]
+__all__ = ["SUPPOSED", "FastScreen", "pack_block"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Int64Array: TypeAlias = npt.NDArray[np.int64]
 
+# A bound's reach over sqrt(d) is one standard deviation of errors of random signs, or more; so many are supposed to be
+# enough, until this share of queries shows that they are not.
+SUPPOSED = 4.0
+_FAILURES = 1 / 16
 # Beyond these norms float32 squares may overflow or vanish.
 _RANGE = (1e-15, 1e15)
 # Numbers of a portion: codes that the last cache holds; fewer where float32 and float64 copies stand beside them.
@@ -82,6 +87,7 @@ class FastScreen:
         self._kept = packed or {}
         self._memory: PackedRows | None = None
         self._plain = PlainScreen(space, threads=threads)
+        self._supposed = min(1.0, SUPPOSED / space.dimension**0.5)
 
     @staticmethod
     def row_bytes(gallery: AnyArray) -> int:
@@ -92,10 +98,12 @@ class FastScreen:
     def search(self, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array) -> None:
         """See a block's rows with the queries of the given numbers."""
         euclidean = self._space.metric == "l2"
-        asked = self._space.queries(queries[chosen], DOUBLE)
+        asked = self._space.queries(queries if len(chosen) == len(queries) else queries[chosen], DOUBLE)
         bounds = _Bounds(self._space, asked.norms, self._space.shifts_of(asked.vectors))
         coded = kernels().code_queries(asked.vectors, largest_code(), threads=self._threads)
-        screen = kernels().RowScreen(coded, nearest.k, euclidean=euclidean, threads=self._threads)
+        screen = kernels().RowScreen(
+            coded, nearest.k, euclidean=euclidean, supposed=self._supposed, threads=self._threads
+        )
         largest, row_norm = float(asked.norms.max()), 0.0
         for first, packed in self._packed(block):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -106,12 +114,16 @@ class FastScreen:
                 return
             bounds.reach(row_norm)
             screen.see(packed, bounds.limits(nearest.kth[chosen]), bounds.slack, first=first)
-        likely = screen.likely()
-        self._evaluate(likely, block, queries, nearest, chosen)
-        others = screen.others(bounds.limits(nearest.kth[chosen]))
-        self._evaluate(others, block, queries, nearest, chosen)
-        if likely.full.any():
-            self._plain.search(block, queries, nearest, chosen[likely.full])
+        found = screen.found()
+        self._evaluate(found, block, queries, nearest, chosen)
+        unproven = ~(bounds.limits(nearest.kth[chosen]) <= found.supposed)
+        if unproven.any():
+            nearest.forget(chosen[unproven], block.first, block.first + len(block.rows))
+        if unproven.mean() > _FAILURES:
+            self._supposed = 1.0
+        left = found.full | unproven
+        if left.any():
+            self._plain.search(block, queries, nearest, chosen[left])
 
     def _packed(self, block: Block) -> Iterator[tuple[int, PackedRows]]:
         """Portions of a block and where they begin; each is good until the next is asked for."""
@@ -130,12 +142,13 @@ class FastScreen:
     def _evaluate(
         self, found: Candidates, block: Block, queries: AnyArray, nearest: NearestSoFar, chosen: Int64Array
     ) -> None:
-        numbers = np.repeat(chosen, found.counts)
+        numbers = found.query_of if len(chosen) == len(queries) else chosen[found.query_of]
         distances = kernels().pair_distances(
             block.rows, queries, found.rows, numbers, metric=self._space.metric, threads=self._threads
         )
         nearest.evaluations[chosen] += found.counts
-        nearest.add(Pairs(numbers, found.rows + block.first, distances), threads=self._threads)
+        rows = found.rows if block.first == 0 else found.rows + block.first
+        nearest.add(Pairs(numbers, rows, distances), threads=self._threads)
 
 
 class _Bounds:

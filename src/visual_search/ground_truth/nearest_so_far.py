@@ -101,6 +101,18 @@ class NearestSoFar:
         )
         np.minimum(self.dropped, dropped, out=self.dropped)
 
+    def forget(self, queries: Int64Array, first: int, last: int) -> None:
+        """Take the rows first .. last from some queries, for who sees all rows of that span again.
+
+        What they had displaced need not come back: whatever stood in front of it is seen again, or k rows nearer still.
+        """
+        kept = (self.rows[queries] < first) | (self.rows[queries] >= last)
+        order = np.argsort(~kept, axis=1, kind="stable")
+        kept = np.take_along_axis(kept, order, axis=1)
+        rows, distances = (np.take_along_axis(of[queries], order, axis=1) for of in (self.rows, self.distances))
+        self.rows[queries] = np.where(kept, rows, -1)
+        self.distances[queries] = np.where(kept, distances, np.inf)
+
     def answers(self, certified: BoolArray | None = None) -> ExactAnswers:
         """The answers, once all rows have been seen."""
         tied = self.rows[:, self.k :] >= 0

@@ -160,6 +160,7 @@ class RowScreen:
         euclidean: bool,
         growth: float,
         room: int,
+        supposed: float,
         processor: int,
         first: int,
         last: int,
@@ -171,8 +172,8 @@ class RowScreen:
         first: int,
         allowed: npt.NDArray[np.float64],
     ) -> None: ...
-    def likely(self) -> tuple[npt.NDArray[Any], ...]: ...
-    def others(self, limits: npt.NDArray[np.float64]) -> tuple[Int64Array, Int64Array]: ...
+    def close(self, counts: Int64Array, full: npt.NDArray[np.uint8], supposed: npt.NDArray[np.float64]) -> None: ...
+    def give(self, rows: Int64Array, query_of: Int64Array, begin: int) -> None: ...
 
 def count_labelled_codes(
     queries: npt.NDArray[np.uint64],

@@ -1,4 +1,4 @@
-// Rows that may be among the k nearest of a query and their bounds, in the order in which they came.
+// Rows that may be among the k nearest of a query and their lower bounds, in the order in which they came.
 #pragma once
 
 #include <cmath>
@@ -21,57 +21,31 @@ inline float not_above(double number) {
 class Candidates {
   public:
     std::size_t size() const { return rows_.size(); }
-    const std::int64_t* rows() const { return rows_.begin(); }
-    const float* lower() const { return lower_.begin(); }
-    const float* upper() const { return upper_.begin(); }
+    const std::uint32_t* rows() const { return rows_.begin(); }
 
     // Room for so many more behind the last; `add` says how many of them were written.
-    BoundedRows room_for(std::size_t more) { return {rows_.room_for(more), lower_.room_for(more), upper_.room_for(more)}; }
+    BoundedRows room_for(std::size_t more) { return {rows_.room_for(more), lower_.room_for(more)}; }
     void add(std::size_t written) {
         rows_.add(written);
         lower_.add(written);
-        upper_.add(written);
     }
 
     // Those whose lower bounds are not above a limit.
     void drop(double limit, Processor processor) {
-        keep(compacters(processor).rows({rows_.begin(), lower_.begin(), upper_.begin()}, size(), not_above(limit)));
-    }
-
-    // Rows that some predicate of row and upper bound wants are put behind others; the rest stays.
-    template <class Wanted>
-    void part(std::vector<std::int64_t>& taken, Wanted wanted) {
-        std::size_t rest = 0, count = taken.size();
-        taken.resize(count + size());
-        for (std::size_t i = 0; i < size(); ++i) {
-            const std::int64_t row = rows_.begin()[i];
-            const float lower = lower_.begin()[i], upper = upper_.begin()[i];
-            const bool mine = wanted(row, upper);
-            taken[count] = row;
-            rows_.begin()[rest] = row;
-            lower_.begin()[rest] = lower;
-            upper_.begin()[rest] = upper;
-            rest += !mine;
-            count += mine;
-        }
-        keep(rest);
-        taken.resize(count);
+        keep(compacters(processor).rows({rows_.begin(), lower_.begin()}, size(), not_above(limit)));
     }
 
     void forget() {
         rows_.forget();
         lower_.forget();
-        upper_.forget();
     }
 
     // Some of it will soon be written behind.
     void expect() const {
         constexpr std::size_t line = 64, lines = 4;
         for (std::size_t i = 0; i < lines; ++i) {
-            __builtin_prefetch(reinterpret_cast<const char*>(rows_.end()) + 2 * i * line, 1);
-            __builtin_prefetch(reinterpret_cast<const char*>(rows_.end()) + (2 * i + 1) * line, 1);
+            __builtin_prefetch(reinterpret_cast<const char*>(rows_.end()) + i * line, 1);
             __builtin_prefetch(reinterpret_cast<const char*>(lower_.end()) + i * line, 1);
-            __builtin_prefetch(reinterpret_cast<const char*>(upper_.end()) + i * line, 1);
         }
     }
 
@@ -79,11 +53,10 @@ class Candidates {
     void keep(std::size_t count) {
         rows_.keep(count);
         lower_.keep(count);
-        upper_.keep(count);
     }
 
-    Growing<std::int64_t> rows_;
-    Growing<float> lower_, upper_;
+    Growing<std::uint32_t> rows_;
+    Growing<float> lower_;
 };
 
 }  // namespace kernels

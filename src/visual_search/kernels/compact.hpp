@@ -1,4 +1,4 @@
-// Of some numbers, or rows with two bounds each, those that are not above a limit, moved to the front in their order.
+// Of some numbers, or rows with a bound each, those that are not above a limit, moved to the front in their order.
 // Which of them stay cannot be foreseen, so nothing branches.
 #pragma once
 
@@ -9,11 +9,10 @@
 
 namespace kernels {
 
-// Rows and what the value of each lies between.
+// Rows and what the value of each is not below.
 struct BoundedRows {
-    std::int64_t* rows;
+    std::uint32_t* rows;
     float* lower;
-    float* upper;
 };
 
 // Both tell how many are left.
@@ -37,7 +36,6 @@ inline std::size_t compact_rows(const BoundedRows& some, std::size_t size, float
     for (std::size_t i = 0; i < size; ++i) {
         const float lower = some.lower[i];
         some.rows[count] = some.rows[i];
-        some.upper[count] = some.upper[i];
         some.lower[count] = lower;
         count += lower <= most;
     }
@@ -64,18 +62,16 @@ VISUAL_SEARCH_COMPACT inline std::size_t compact_numbers_by_avx512(float* values
 }
 
 VISUAL_SEARCH_COMPACT inline std::size_t compact_rows_by_avx512(const BoundedRows& some, std::size_t size, float most) {
-    constexpr std::size_t width = 8;
-    const __m256 all = _mm256_set1_ps(most);
+    constexpr std::size_t width = 16;
+    const __m512 all = _mm512_set1_ps(most);
     std::size_t count = 0;
     for (std::size_t i = 0; i < size; i += width) {
-        const auto there = static_cast<__mmask8>(size - i < width ? (1U << (size - i)) - 1 : 0xff);
-        const __m512i rows = _mm512_maskz_loadu_epi64(there, some.rows + i);
-        const __m256 lower = _mm256_maskz_loadu_ps(there, some.lower + i);
-        const __m256 upper = _mm256_maskz_loadu_ps(there, some.upper + i);
-        const __mmask8 kept = _mm256_mask_cmp_ps_mask(there, lower, all, _CMP_LE_OQ);
-        _mm512_mask_storeu_epi64(some.rows + count, there, _mm512_maskz_compress_epi64(kept, rows));
-        _mm256_mask_storeu_ps(some.lower + count, there, _mm256_maskz_compress_ps(kept, lower));
-        _mm256_mask_storeu_ps(some.upper + count, there, _mm256_maskz_compress_ps(kept, upper));
+        const auto there = static_cast<__mmask16>(size - i < width ? (1U << (size - i)) - 1 : 0xffff);
+        const __m512i rows = _mm512_maskz_loadu_epi32(there, some.rows + i);
+        const __m512 lower = _mm512_maskz_loadu_ps(there, some.lower + i);
+        const __mmask16 kept = _mm512_mask_cmp_ps_mask(there, lower, all, _CMP_LE_OQ);
+        _mm512_mask_storeu_epi32(some.rows + count, there, _mm512_maskz_compress_epi32(kept, rows));
+        _mm512_mask_storeu_ps(some.lower + count, there, _mm512_maskz_compress_ps(kept, lower));
         count += static_cast<std::size_t>(__builtin_popcount(kept));
     }
     return count;

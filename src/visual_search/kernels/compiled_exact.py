@@ -50,8 +50,10 @@ _LEAST_NUMBERS = 1 << 16
 _CUTS = 512
 # Queries whose products are made together.
 _TILE_QUERIES = 8
-# Parts of the queries for each thread: with more than one, none waits long for another.
-_PARTS = 4
+# A part of the queries is this share of what is left for each thread, and not less than so many tiles: all see the rows
+# once more, and the last threads to be done are waited for.
+_PART = 2
+_LEAST_TILES = 3
 
 
 def best_processor() -> int:
@@ -196,14 +198,13 @@ class RowScreen:
         euclidean: bool,
         threads: int | None = None,
         room: int | None = None,
+        supposed: float = 1.0,
         processor: int | None = None,
     ) -> None:
         facts = np.stack((queries.scale, queries.size, *queries.squares, queries.ratio), axis=1)
         self._threads = threads or thread_count()
         tiles = -(-len(facts) // _TILE_QUERIES)
-        count = max(min(_PARTS * self._threads if self._threads > 1 else 1, tiles), 1)
-        self._full: npt.NDArray[np.bool_] = np.zeros(len(facts), dtype=np.bool_)
-        self._ends = [min(tiles * part // count * _TILE_QUERIES, len(facts)) for part in range(count + 1)]
+        self._ends = [min(end * _TILE_QUERIES, len(facts)) for end in _ends(tiles, self._threads)]
         self._parts = [
             _compiled.RowScreen(
                 queries.codes,
@@ -213,6 +214,7 @@ class RowScreen:
                 euclidean,
                 growth(queries.dimension),
                 room or room_for(k),
+                supposed,
                 best_processor() if processor is None else processor,
                 *span,
             )
@@ -224,18 +226,16 @@ class RowScreen:
         allowed = np.stack((limits, slack), axis=1)
         self._of_parts(lambda part, mine: part.see(packed.arrays, packed.count, first, allowed[mine]))
 
-    def likely(self) -> Candidates:
-        """Those with the least upper bounds; see `visual_search.kernels.plain_int8.RowScreen.likely`."""
-        found = self._of_parts(lambda part, _mine: part.likely())
-        counts, rows, full = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        self._full = full.view(np.bool_)
-        return Candidates(counts, rows, self._full)
-
-    def others(self, limits: FloatArray) -> Candidates:
-        """The others within limits; see `visual_search.kernels.plain_int8.RowScreen.others`."""
-        found = self._of_parts(lambda part, mine: part.others(limits[mine]))
-        counts, rows = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return Candidates(counts, rows, self._full)
+    def found(self) -> Candidates:
+        """What is left; see `visual_search.kernels.plain_int8.RowScreen.found`."""
+        queries = self._ends[-1]
+        counts, supposed = np.empty(queries, dtype=np.int64), np.empty(queries)
+        full = np.empty(queries, dtype=np.uint8)
+        self._of_parts(lambda part, _mine: part.close(counts, full, supposed))
+        begins = np.concatenate(([0], np.cumsum(counts)))
+        rows, query_of = (np.empty(begins[-1], dtype=np.int64) for _ in range(2))
+        self._of_parts(lambda part, mine: part.give(rows, query_of, int(begins[mine.start])))
+        return Candidates(rows, query_of, counts, full.view(np.bool_), supposed)
 
     def _of_parts(self, ask: Callable[[_compiled.RowScreen, slice], _Told]) -> list[_Told]:
         """What each part tells of its queries, each in a thread."""
@@ -243,3 +243,14 @@ class RowScreen:
         return in_threads(
             lambda number: ask(self._parts[number], spans[number]), len(self._parts), threads=self._threads
         )
+
+
+def _ends(tiles: int, threads: int) -> list[int]:
+    """Where parts of some tiles begin, and the end; large ones first."""
+    ends = [0]
+    while ends[-1] < tiles:
+        left = tiles - ends[-1]
+        ends.append(
+            ends[-1] + min(left, max(-(-left // (_PART * threads)), _LEAST_TILES)) if threads > 1 else tiles
+        )
+    return ends

@@ -98,12 +98,8 @@ class RowScreen(Protocol):
         """More rows."""
         ...
 
-    def likely(self) -> Candidates:
+    def found(self) -> Candidates:
         """Of all rows that have been seen."""
-        ...
-
-    def others(self, limits: npt.NDArray[np.float64]) -> Candidates:
-        """The other rows within limits."""
         ...
 
 
@@ -223,6 +219,7 @@ class Kernels(Protocol):
         euclidean: bool,
         threads: int | None = None,
         room: int | None = None,
+        supposed: float = 1.0,
     ) -> RowScreen:
         """`visual_search.kernels.plain_int8.RowScreen`."""
         ...

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -83,10 +84,10 @@ class RowScreen {
   public:
     RowScreen(InMatrix<std::uint8_t> codes, bool half, InMatrix<double> facts, const ScreenOptions& options,
               std::size_t first, std::size_t last)
-        : codes_(std::move(codes)), options_(options), spare_((last - first) / 8 * options.room) {
+        : codes_(std::move(codes)), options_(options), first_(first), spare_((last - first) / 8 * options.room) {
         const bool sound = codes_.shape(1) % 4 == 0 && codes_.shape(1) > 0 && codes_.shape(0) == facts.shape(0) &&
                            facts.shape(1) == 5 && first <= last && last <= codes_.shape(0) && options.k > 0 &&
-                           options.room > 1 && (half || options.processor != Processor::avx2);
+                           options.room > 1 && options.supposed >= 0 && (half || options.processor != Processor::avx2);
         if (!sound) throw std::invalid_argument("the parts of queries do not fit");
         screens_.reserve(last - first);
         for (std::size_t q = first; q < last; ++q) {
@@ -105,67 +106,65 @@ class RowScreen {
             packed_rows(nb::cast<Codes>(packed[0]), nb::cast<Floats>(packed[1]), nb::cast<Floats>(packed[2]),
                         nb::cast<Floats>(packed[3]), nb::cast<Floats>(packed[4]),
                         nb::cast<Into<std::int32_t>>(packed[5]), count, codes_.shape(1) / 4);
-        if (allowed.shape(0) != screens_.size() || allowed.shape(1) != 2) throw std::invalid_argument("packed rows and queries do not fit");
+        constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+        const bool sound = allowed.shape(0) == screens_.size() && allowed.shape(1) == 2 && first >= 0 && first <= most &&
+                           count <= std::size_t(most - first);
+        if (!sound) throw std::invalid_argument("packed rows and queries do not fit");
         const nb::gil_scoped_release unlocked;
         for (std::size_t q = 0; q < screens_.size(); ++q) screens_[q].allow(allowed(q, 0), allowed(q, 1));
-        screen_rows(rows, first, screens_, options_);
+        screen_rows(rows, static_cast<std::uint32_t>(first), screens_, options_);
     }
 
-    // Of the rows that have been seen the k with the least upper bounds: (how many each, rows, where there was no room).
-    nb::tuple likely() {
-        std::vector<std::int64_t> counts, found;
-        std::vector<std::uint8_t> full;
-        {
-            const nb::gil_scoped_release unlocked;
-            found.reserve(screens_.size() * options_.k);
-            for (QueryScreen& screen : screens_) {
-                const std::size_t before = found.size();
-                screen.take_likely(found);
-                counts.push_back(static_cast<std::int64_t>(found.size() - before));
-                full.push_back(screen.full());
-            }
+    // How many of the rows that have been seen are left for each query, for which there was no room, and what each k-th is
+    // supposed not to be above. No rows come after that.
+    void close(Into<std::int64_t> counts, Into<std::uint8_t> full, Into<double> supposed) {
+        if (given_ || !fits(counts.size()) || !fits(full.size()) || !fits(supposed.size())) {
+            throw std::invalid_argument("queries do not fit, or their rows have been given");
         }
-        return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)), owned(std::move(full)));
+        const nb::gil_scoped_release unlocked;
+        for (std::size_t q = 0; q < screens_.size(); ++q) {
+            counts(first_ + q) = static_cast<std::int64_t>(screens_[q].left());
+            full(first_ + q) = screens_[q].full();
+            supposed(first_ + q) = screens_[q].supposed();
+        }
     }
 
-    // The others whose lower bounds reach a limit; after `likely`.
-    nb::tuple others(In<double> limits) const {
-        if (limits.size() != screens_.size()) throw std::invalid_argument("limits and queries do not fit");
-        std::vector<std::int64_t> counts, found;
-        {
-            const nb::gil_scoped_release unlocked;
-            for (std::size_t q = 0; q < screens_.size(); ++q) {
-                const std::size_t before = found.size();
-                const Candidates& mine = screens_[q].candidates();
-                const float limit = not_above(limits(q));
-                found.resize(before + mine.size());
-                std::size_t count = before;
-                for (std::size_t i = 0; i < mine.size(); ++i) {
-                    found[count] = mine.rows()[i];
-                    count += mine.lower()[i] <= limit;
-                }
-                found.resize(count);
-                counts.push_back(static_cast<std::int64_t>(count - before));
-            }
+    // The rows that are left and their queries, one after the other from the place `begin` on; they are given away.
+    void give(Into<std::int64_t> rows, Into<std::int64_t> query_of, std::size_t begin) {
+        std::size_t count = 0;
+        for (const QueryScreen& screen : screens_) count += screen.candidates().size();
+        if (rows.size() != query_of.size() || begin > rows.size() || count > rows.size() - begin) {
+            throw std::invalid_argument("rows do not fit");
         }
-        return nb::make_tuple(owned(std::move(counts)), owned(std::move(found)));
+        given_ = true;
+        const nb::gil_scoped_release unlocked;
+        for (std::size_t q = 0; q < screens_.size(); ++q) {
+            const Candidates& mine = screens_[q].candidates();
+            std::copy(mine.rows(), mine.rows() + mine.size(), rows.data() + begin);
+            std::fill_n(query_of.data() + begin, mine.size(), static_cast<std::int64_t>(first_ + q));
+            begin += mine.size();
+        }
+        screens_.clear();
     }
 
   private:
+    bool fits(std::size_t queries) const { return queries == codes_.shape(0); }
+
     InMatrix<std::uint8_t> codes_;
     ScreenOptions options_;
-    std::size_t spare_;
+    std::size_t first_, spare_;
+    bool given_ = false;
     std::vector<QueryScreen> screens_;
 };
 
 void make_row_screen(RowScreen* place, InMatrix<std::uint8_t> codes, bool half, InMatrix<double> facts, std::size_t k,
-                     bool euclidean, double growth, std::size_t room, int processor_number, std::size_t first,
+                     bool euclidean, double growth, std::size_t room, double supposed, int processor_number, std::size_t first,
                      std::size_t last) {
     if (processor_number < 0 || processor_number > static_cast<int>(processor())) {
         throw std::invalid_argument("there are no such instructions");
     }
     new (place) RowScreen(std::move(codes), half, std::move(facts),
-                          {k, euclidean, growth, room, static_cast<Processor>(processor_number)}, first, last);
+                          {k, euclidean, growth, room, supposed, static_cast<Processor>(processor_number)}, first, last);
 }
 
 // Pairs whose queries are not parted at `first` and `last`.
@@ -206,10 +205,10 @@ void bind_exact(nb::module_& module) {
                "scale"_a.noconvert(), "sums"_a.noconvert());
     nb::class_<RowScreen>(module, "RowScreen")
         .def("__init__", &make_row_screen, "codes"_a.noconvert(), "half"_a, "facts"_a.noconvert(), "k"_a, "euclidean"_a,
-             "growth"_a, "room"_a, "processor"_a, "first"_a, "last"_a)
+             "growth"_a, "room"_a, "supposed"_a, "processor"_a, "first"_a, "last"_a)
         .def("see", &RowScreen::see, "packed"_a, "count"_a, "first"_a, "allowed"_a.noconvert())
-        .def("likely", &RowScreen::likely)
-        .def("others", &RowScreen::others, "limits"_a.noconvert());
+        .def("close", &RowScreen::close, "counts"_a.noconvert(), "full"_a.noconvert(), "supposed"_a.noconvert())
+        .def("give", &RowScreen::give, "rows"_a.noconvert(), "query_of"_a.noconvert(), "begin"_a);
     module.def("merge_nearest", &merge_nearest, "distances"_a.noconvert(), "rows"_a.noconvert(), "dropped"_a.noconvert(),
                "k"_a, "query_of"_a.noconvert(), "new_rows"_a.noconvert(), "new_distances"_a.noconvert(), "first"_a,
                "last"_a);

@@ -119,16 +119,23 @@ class Candidates:
 
     Parameters
     ----------
-    counts : int64 array of shape (queries,)
-    rows : int64 array of shape (counts.sum(),)
+    rows : int64 array of shape (found,)
         Of the first query, of the second, ...; of each in their order.
+    query_of : int64 array of shape (found,)
+        Numbers of their queries.
+    counts : int64 array of shape (queries,)
     full : bool array of shape (queries,)
         Queries for which there was no room; they have no candidates here and need another way.
+    supposed : float64 array of shape (queries,)
+        What the screened value of each k-th row is supposed not to be above: where it is, rows may be missing.
+        Infinite where nothing was supposed that left out a row.
     """
 
-    counts: Int64Array
     rows: Int64Array
+    query_of: Int64Array
+    counts: Int64Array
     full: BoolArray
+    supposed: FloatArray
 
 
 def growth(d: int) -> float:

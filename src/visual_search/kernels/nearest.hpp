@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "halving.hpp"
 #include "processors.hpp"
 
 namespace kernels {
@@ -23,7 +24,7 @@ struct Nearer {
 };
 
 // `width` places a query, in order, of which the first k are its answer and the others tie with the k-th; empty places are
-// at infinity and called -1. `dropped` becomes the least distance for which there was no place.
+// at infinity and called -1. `dropped` becomes the distance of the k-th where rows that tie with it had no place.
 struct NearestTable {
     double* distances;
     std::int64_t* rows;
@@ -99,13 +100,31 @@ class NearestMerger {
         }
         if (count == 0) return;
         some_.resize(count);
+        leave_far();
         order_new();
         known_.clear();
         for (std::size_t i = 0; i < table_.width && rows[i] >= 0; ++i) known_.push_back({distances[i], rows[i]});
         all_.resize(known_.size() + new_.size());
         std::merge(known_.begin(), known_.end(), new_.begin(), new_.end(), all_.begin(), Nearer{});
         put(distances, rows);
-        if (all_.size() > table_.width) table_.dropped[query] = all_[table_.width].distance;
+        if (all_.size() > table_.width && all_[table_.width].distance == all_[table_.k - 1].distance) {
+            table_.dropped[query] = all_[table_.width].distance;
+        }
+    }
+
+    // Of the new ones, where they are more than k, hardly any but the k nearest and what ties with them need an order.
+    void leave_far() {
+        const std::size_t count = some_.size();
+        if (count < table_.k + table_.k / 8 + 8) return;
+        rough_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) rough_[i] = static_cast<float>(some_[i].distance);
+        const float most = find_value_(rough_.data(), count, table_.k, table_.k / 16);
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            some_[left] = some_[i];
+            left += rough_[i] <= most;
+        }
+        some_.resize(left);
     }
 
     // Rounding to float32 keeps order but for numbers that become equal; those are put in order one by one.
@@ -144,6 +163,7 @@ class NearestMerger {
 
     const NearestTable table_;
     const BeforeCounter count_before_ = before_counter();
+    const WithinWhich find_value_ = value_finder(processor());
     std::vector<float> rough_;
     std::vector<std::int32_t> before_;
     std::vector<Near> some_, new_, known_, all_;

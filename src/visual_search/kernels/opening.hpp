@@ -17,18 +17,21 @@
 
 namespace kernels {
 
-// The first panels of some rows, of each row 1 / b, and their products with the queries of a tile.
+// The first panels of some rows, of each row 1 / b, their products with the queries of a tile, and the share of the reach
+// that upper bounds have.
 struct Opening {
     const PackedRows& rows;
     const std::vector<float>& units;
     const Tile& tile;
     const std::vector<Reached>& known;
+    float supposed;
 };
 
 // Upper bounds of a panel's rows for query `q` of a tile, but for rounding and a constant; in units of the query's scale.
 template <std::size_t Bytes>
 VISUAL_SEARCH_INLINE void rough_uppers(const Opening& opening, std::size_t panel, std::size_t q, float* values) {
-    const auto& [rows, units, tile, known] = opening;
+    const auto& [rows, units, tile, known, supposed] = opening;
+    const float gamma = supposed * tile.gamma[q], delta = supposed * tile.delta[q];
     using Floats = Register<float, Bytes>;
     for (std::size_t r = 0; r < panel_rows; r += Bytes / sizeof(float)) {
         const std::size_t at = panel * panel_rows + r;
@@ -40,7 +43,7 @@ VISUAL_SEARCH_INLINE void rough_uppers(const Opening& opening, std::size_t panel
         load(length, rows.length + at);
         load(product, known[panel].products[q] + r);
         const Floats above =
-            (tile.alpha[q] * half - __builtin_convertvector(product, Floats) - tile.gamma[q] * error - tile.delta[q] * length) *
+            (tile.alpha[q] * half - __builtin_convertvector(product, Floats) - gamma * error - delta * length) *
             unit;
         std::memcpy(values + r, &above, sizeof above);
     }
@@ -85,12 +88,12 @@ inline LeastFinder least_finder(Processor wanted) {
 }
 
 // Thresholds that rows reach whose rough upper bounds are not above `most[q]`.
-inline Tile least_tile(const Tile& tile, const float* most) {
+inline Tile least_tile(const Tile& tile, const float* most, float supposed) {
     Tile least = tile;
     for (std::size_t q = 0; q < tile_queries; ++q) {
         least.beta[q] = -most[q];
-        least.gamma[q] = -tile.gamma[q];
-        least.delta[q] = -tile.delta[q];
+        least.gamma[q] = -supposed * tile.gamma[q];
+        least.delta[q] = -supposed * tile.delta[q];
     }
     return least;
 }

@@ -220,17 +220,20 @@ VISUAL_SEARCH_INLINE void distances_of_pairs(const Pairs<T>& pairs, Metric metri
 // memory once.
 template <class T>
 std::vector<Placed> by_rows(const Pairs<T>& pairs, std::size_t count, std::size_t first, std::size_t last) {
-    const std::size_t span = last - first, parts = std::min<std::size_t>(span, count + (1 << 10));
+    const std::size_t span = last - first;
+    std::size_t shift = 0;
+    while (span >> shift > count + (1 << 10)) ++shift;
+    const std::size_t parts = (span >> shift) + 1;
     const auto place = [&](std::size_t i) { return std::size_t(pairs.rows[i]) - first; };  // huge before the first
     std::vector<std::uint32_t> begins(parts + 1, 0);
     for (std::size_t i = 0; i < count; ++i) {
-        if (place(i) < span) ++begins[place(i) * parts / span + 1];
+        if (place(i) < span) ++begins[(place(i) >> shift) + 1];
     }
     for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
     std::vector<Placed> order(begins[parts]);
     for (std::size_t i = 0; i < count; ++i) {
         if (place(i) >= span) continue;
-        order[begins[place(i) * parts / span]++] = {static_cast<std::uint32_t>(i),
+        order[begins[place(i) >> shift]++] = {static_cast<std::uint32_t>(i),
                                                     static_cast<std::uint32_t>(pairs.query_of[i]),
                                                     static_cast<std::size_t>(pairs.rows[i])};
     }

@@ -117,8 +117,9 @@ def code_queries(queries: FloatArray, most: int = 127, *, threads: int | None = 
 class RowScreen:
     """Rows that may be among the k nearest of each query, of all that have been seen.
 
-    The screened value is the squared distance, or minus the product. A row is left out when its lower bound is above
-    the query's limit, or above the k-th least upper bound and the slack.
+    The screened value is the squared distance, or minus the product; a bound is what int8 products give and its reach,
+    which no error exceeds. A row is left out when its lower bound is above the query's limit, or above what the k-th is
+    supposed not to be above: the k-th least upper bound and the slack.
 
     Parameters
     ----------
@@ -130,6 +131,10 @@ class RowScreen:
     room : int, optional
         Candidates that are kept before a query is given up; `int8_codes.room_for` says how many otherwise. This twin
         gives up where the final candidates do not fit, the compiled one may have to before.
+    supposed : float
+        The share of the reach that upper bounds have. With 1 they are true and nothing is supposed. Most errors have
+        random signs and are far smaller than their bound; with less than 1 fewer rows are left, and whoever uses them
+        has to see whether the k-th of them is within what was supposed.
     """
 
     def __init__(
@@ -140,17 +145,17 @@ class RowScreen:
         euclidean: bool,
         threads: int | None = None,
         room: int | None = None,
+        supposed: float = 1.0,
     ) -> None:
         del threads
         self._queries = queries
         self._k = k
         self._euclidean = euclidean
         self._most = (room or room_for(k)) // 2
+        self._supposed = supposed
         self._limits = self._slack = np.zeros(len(queries.scale))
         self._rows = np.zeros(0, dtype=np.int64)
         self._lower = self._upper = np.zeros((len(queries.scale), 0))
-        self._others: list[tuple[Int64Array, FloatArray]] = []
-        self._full: npt.NDArray[np.bool_] = np.zeros(len(queries.scale), dtype=np.bool_)
 
     def see(self, packed: PackedRows, limits: FloatArray, slack: FloatArray, *, first: int = 0) -> None:
         """More rows.
@@ -179,40 +184,28 @@ class RowScreen:
         half, b, error, length = (array[:n].astype(np.float64) for array in packed.arrays[1:5])
         dots = queries.scale[:, None] * ((queries.codes.astype(np.float64) - (queries.most + 1)) @ rows.T)
         errors = queries.size[:, None] * (error + queries.ratio[:, None] * length)
+        supposed = self._supposed * errors
         if not self._euclidean:
-            return _below((-dots - errors) * (1 / b)), _above((-dots + errors) * (1 / b))
+            return _below((-dots - errors) * (1 / b)), _above((-dots + supposed) * (1 / b))
         least, most = (squares[:, None] for squares in queries.squares)
         above = half * (1 + 3 * growth(packed.dimension))
         unit = 2 / b
-        return _below(least + (half - dots - errors) * unit), _above(most + (above - dots + errors) * unit)
+        return _below(least + (half - dots - errors) * unit), _above(most + (above - dots + supposed) * unit)
 
-    def likely(self) -> Candidates:
-        """Of rows that may be among the nearest the k with the least upper bounds, ties by row; in order of rows."""
-        self._others = []
-        found, full = [], []
-        for lower, upper, given, slack in zip(self._lower, self._upper, self._limits, self._slack, strict=True):
-            limit = given
-            if self._k <= len(upper):
-                limit = min(given, float(np.partition(upper, self._k - 1)[self._k - 1]) + slack)
-            kept = np.flatnonzero(lower <= limit)
+    def found(self) -> Candidates:
+        """Of all rows that have been seen those that are left, in their order; no rows come after that."""
+        found, full, supposed = [], [], []
+        for lower, upper, limit, slack in zip(self._lower, self._upper, self._limits, self._slack, strict=True):
+            kth = float(np.partition(upper, self._k - 1)[self._k - 1]) if self._k <= len(upper) else np.inf
+            supposed.append(kth + slack if kth + slack < limit else np.inf)
+            kept = np.flatnonzero(lower <= min(limit, supposed[-1]))
             full.append(len(kept) > self._most)
-            kept = kept[:0] if full[-1] else kept
-            ranked = np.lexsort((self._rows[kept], upper[kept]))
-            found.append(self._rows[np.sort(kept[ranked[: self._k]])])
-            others = np.sort(kept[ranked[self._k :]])
-            self._others.append((self._rows[others], lower[others]))
-        self._full = np.array(full, dtype=np.bool_)
-        return _candidates(found, self._full)
-
-    def others(self, limits: FloatArray) -> Candidates:
-        """The other rows that may be among the nearest and whose lower bounds are not above limits; after `likely`.
-
-        Parameters
-        ----------
-        limits : float64 array of shape (queries,)
-        """
-        found = [rows[lower <= limit] for (rows, lower), limit in zip(self._others, limits, strict=True)]
-        return _candidates(found, self._full)
+            found.append(self._rows[kept[:0] if full[-1] else kept])
+        counts = np.array([len(rows) for rows in found])
+        query_of = np.repeat(np.arange(len(counts)), counts)
+        return Candidates(
+            np.concatenate(found), query_of, counts, np.array(full, dtype=np.bool_), np.array(supposed)
+        )
 
 
 def _below(values: FloatArray) -> FloatArray:
@@ -224,7 +217,3 @@ def _below(values: FloatArray) -> FloatArray:
 def _above(values: FloatArray) -> FloatArray:
     """Float32 numbers that are surely not below."""
     return -_below(-values)
-
-
-def _candidates(found: list[Int64Array], full: npt.NDArray[np.bool_]) -> Candidates:
-    return Candidates(np.array([len(rows) for rows in found]), np.concatenate(found), full)

@@ -41,7 +41,7 @@ def merge_nearest(
     Returns
     -------
     float64 array of shape (queries,)
-        Least distance for which there was no place, of those not above the k-th before; else infinity.
+        Distance of the k-th where rows that tie with it had no place; else infinity.
 
     Examples
     --------
@@ -69,7 +69,8 @@ def merge_nearest(
         values[:, :filled] = np.take_along_axis(values[:, :filled], order, axis=1)
     dropped = np.full(len(nearest[0]), np.inf)
     if filled > width:
-        dropped[queries] = all_distances[:, width]
+        least, kth = all_distances[:, width], all_distances[:, k - 1]
+        dropped[queries] = np.where(least == kth, kth, np.inf)
     further = all_distances > all_distances[:, [k - 1]]
     all_distances[further], all_rows[further] = np.inf, -1
     nearest[0][queries], nearest[1][queries] = all_distances[:, :width], all_rows[:, :width]

@@ -1,5 +1,6 @@
-// Which rows may be among the k nearest of a query: the screened value of each lies between a lower and an upper bound,
-// the k least upper bounds limit what the k-th can be, and rows whose lower bound is within the limit are kept.
+// Which rows may be among the k nearest of a query: the screened value of each is not below a bound and supposed not to be
+// above another, the k least of the latter limit what the k-th is supposed to be, and rows whose lower bound is within the
+// limit are kept.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +32,7 @@ class QueryScreen {
     // apart. Neither falls while rows come, so that what was left out before would be left out now.
     void allow(double limit, double slack) {
         slack_ = slack;
+        allowed_ = limit;
         limit_ = std::min(limit, kth_ + slack);
     }
 
@@ -68,59 +70,34 @@ class QueryScreen {
     }
 
     // Rows that may belong, the first of all called `number`.
-    void see(const PackedRows& rows, const Reaching& some, std::int64_t number) {
+    void see(const PackedRows& rows, const Reaching& some, std::uint32_t number) {
         if (full_) return;
         if (candidates_.size() == 0) candidates_.room_for(enough_ + most_reaching);
         const BoundedRows more = candidates_.room_for(some.count);
-        bounds_maker(options_.processor)(rows, question_, options_, some, more.lower, more.upper);
+        float* const close = uppers_.room_for(some.count);
+        bounds_maker(options_.processor)(rows, question_, options_, some, more.lower, close);
         for (std::size_t i = 0; i < some.count; ++i) more.rows[i] = number + some.rows[i];
         candidates_.add(some.count);
-        float* const close = uppers_.room_for(some.count);
-        std::copy(more.upper, more.upper + some.count, close);
         uppers_.add(compacters(options_.processor).numbers(close, some.count, static_cast<float>(kth_)));
         if (uppers_.size() >= many_) part_uppers();
         if (candidates_.size() + most_reaching / 4 >= enough_) make_room();
     }
 
-    // Of the candidates the rows of the k with the least upper bounds, ties by row, are put behind others; the rest stays.
-    // Both are in the order of rows.
-    void take_likely(std::vector<std::int64_t>& likely) {
+    // How many rows are left, now that all have been seen.
+    std::size_t left() {
         order_uppers();
         drop();
-        const Last last = last_likely();
-        candidates_.part(likely, [&last](std::int64_t row, float upper) {
-            return upper < last.upper || (upper == last.upper && row <= last.row);
-        });
+        return candidates_.size();
     }
 
     const Candidates& candidates() const { return candidates_; }
 
+    // What the k-th is supposed not to be above: the least that has been relied on. Infinite where what was allowed left out
+    // more.
+    double supposed() const { return supposed_ < allowed_ ? supposed_ : std::numeric_limits<double>::infinity(); }
+
   private:
-    struct Last {
-        float upper;
-        std::int64_t row;
-    };
-
-    // The last of the likely ones.
-    Last last_likely() const {
-        constexpr std::int64_t last_row = std::numeric_limits<std::int64_t>::max();
-        const std::size_t size = candidates_.size();
-        if (size <= options_.k) return {std::numeric_limits<float>::infinity(), last_row};
-        const float kth = static_cast<float>(kth_);
-        const auto within = [kth](float upper) { return upper <= kth; };
-        // Not so where some tie with the k-th, or a limit from elsewhere has dropped some of the k.
-        const auto count = std::count_if(candidates_.upper(), candidates_.upper() + size, within);
-        if (std::size_t(count) == options_.k) return {kth, last_row};
-        std::vector<Last> all(size);
-        for (std::size_t i = 0; i < size; ++i) all[i] = {candidates_.upper()[i], candidates_.rows()[i]};
-        const auto last = all.begin() + std::ptrdiff_t(options_.k - 1);
-        std::nth_element(all.begin(), last, all.end(), [](const Last& one, const Last& other) {
-            return one.upper != other.upper ? one.upper < other.upper : one.row < other.row;
-        });
-        return *last;
-    }
-
-    // The k least upper bounds and some more.
+    // The k least of what is supposed and some more.
     void part_uppers() {
         if (uppers_.size() < options_.k) return;
         keep_least(options_.k / 16);
@@ -144,6 +121,7 @@ class QueryScreen {
     void lower_kth(double kth) {
         kth_ = std::min(kth_, kth);
         limit_ = std::min(limit_, kth_ + slack_);
+        supposed_ = std::min(supposed_, kth_ + slack_);
     }
 
     void drop() { candidates_.drop(limit_, options_.processor); }
@@ -167,9 +145,10 @@ class QueryScreen {
     std::size_t* spare_;
     std::size_t room_ = options_.room;
     Candidates candidates_;
-    Growing<float> uppers_;
+    Growing<float> uppers_;  // what is supposed
     double kth_ = std::numeric_limits<double>::infinity();
     double limit_ = std::numeric_limits<double>::infinity(), slack_ = 0;
+    double supposed_ = std::numeric_limits<double>::infinity(), allowed_ = std::numeric_limits<double>::infinity();
     std::size_t many_ = options_.k + std::max<std::size_t>(8, options_.k / 2);
     std::size_t enough_ = std::min(options_.room, 4 * options_.k + 64);
     bool full_ = false;

@@ -21,7 +21,7 @@ namespace kernels {
 // Up to eight queries, and the rows that reached their thresholds and have not been looked at more closely.
 class QueryTile {
   public:
-    QueryTile(QueryScreen* screens, std::size_t count, const PackedRows& rows, std::int64_t number, Processor processor)
+    QueryTile(QueryScreen* screens, std::size_t count, const PackedRows& rows, std::uint32_t number, Processor processor)
         : screens_(screens), count_(count), rows_(rows), number_(number), gather_(gatherer(processor)) {
         tile_.half = screens_[0].question().half;
         for (std::size_t i = 0; i < tile_queries; ++i) {
@@ -73,7 +73,7 @@ class QueryTile {
     QueryScreen* screens_;
     std::size_t count_;
     const PackedRows& rows_;
-    std::int64_t number_;
+    std::uint32_t number_;
     Tile tile_;
     Gatherer gather_;
     Reaching kept_[tile_queries];
@@ -93,13 +93,14 @@ inline std::size_t opening_panels(const PackedRows& rows, const std::vector<Quer
 // A limit for each query of a tile from rows whose products are known.
 inline void limit_by_first(const PackedRows& rows, const std::vector<float>& units, QueryTile& queries,
                            std::vector<Reached>& known, const ScreenOptions& options) {
+    const auto supposed = static_cast<float>(options.supposed);
     std::vector<float> values;
     float most[tile_queries];
     std::vector<Reaching> least[tile_queries];
     for (std::size_t i = 0; i < tile_queries; ++i) {
-        most[i] = least_finder(options.processor)({rows, units, queries.tile(), known}, i, options.k, values);
+        most[i] = least_finder(options.processor)({rows, units, queries.tile(), known, supposed}, i, options.k, values);
     }
-    const Tile tile = least_tile(queries.tile(), most);
+    const Tile tile = least_tile(queries.tile(), most, supposed);
     for (std::size_t panel = 0; panel < known.size(); ++panel) {
         if (!tile_kernels(options.processor).marks(rows, panel, tile, known[panel])) continue;
         each_reached(known[panel], [&](std::size_t i, std::size_t r) {
@@ -111,7 +112,7 @@ inline void limit_by_first(const PackedRows& rows, const std::vector<float>& uni
 }
 
 // The first rows, for queries that have seen none: what limit they give, and then which of them are within it.
-inline void open_screens(const PackedRows& rows, std::int64_t first, std::vector<QueryScreen>& screens,
+inline void open_screens(const PackedRows& rows, std::uint32_t first, std::vector<QueryScreen>& screens,
                          const ScreenOptions& options, std::size_t panels) {
     const TileKernels kernels = tile_kernels(options.processor);
     std::vector<Reached> known(panels);
@@ -143,7 +144,7 @@ inline std::size_t portion_bytes() {
 
 // All rows, the first of them called `first`, against the questions. Rows are taken in portions that stay in the second
 // cache while every query sees them.
-inline void screen_rows(const PackedRows& rows, std::int64_t first, std::vector<QueryScreen>& screens,
+inline void screen_rows(const PackedRows& rows, std::uint32_t first, std::vector<QueryScreen>& screens,
                         const ScreenOptions& options) {
     const TileKernels kernels = tile_kernels(options.processor);
     const std::size_t panels = (rows.count + panel_rows - 1) / panel_rows;

@@ -121,13 +121,11 @@ def _nearest(kernels: ModuleType) -> tuple[Any, Any]:
     )  # which every processor can take
     screen = kernels.RowScreen(queries, 2, euclidean=True)
     screen.see(packed, np.full(2, 1.5), np.zeros(2))
-    likely, others = screen.likely(), screen.others(np.full(2, 1.5))
-    first, second = (
-        {row for found in (likely, others) for row in np.split(found.rows, [found.counts[0]])[query].tolist()}
-        for query in range(2)
-    )
-    asked = first >= {40, 41}, second >= {2, 3, 4}, len(first) + len(second) < 100, likely.counts, likely.full
-    return asked, (True, True, True, [2] * 2, [False] * 2)
+    found = screen.found()
+    first, second = (set(rows.tolist()) for rows in np.split(found.rows, [found.counts[0]]))
+    # What the second nearest is supposed not to be above is at least its squared distance.
+    asked = first >= {40, 41}, second >= {2, 3, 4}, len(found.rows) < 100, (found.supposed >= [0.5625, 1]).all()
+    return (*asked, found.full), (True, True, True, True, [False] * 2)
 
 
 def _merged(kernels: ModuleType) -> tuple[Any, Any]:

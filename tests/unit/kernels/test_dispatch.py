@@ -80,8 +80,9 @@ def test_a_kernel_that_answers_wrongly_is_found_out(
         if isinstance(answer, np.ndarray):
             return answer + 1
         if isinstance(answer, screen):
-            found = dataclasses.replace(answer.likely(), full=np.ones(2, dtype=np.bool_))
-            monkeypatch.setattr(answer, "likely", lambda: found)
+            found = answer.found
+            full = np.ones(2, dtype=np.bool_)
+            monkeypatch.setattr(answer, "found", lambda: dataclasses.replace(found(), full=full))
             return answer
         field = dataclasses.fields(getattr(answer, "hits", answer))[-1].name
         target = getattr(answer, "hits", answer)
