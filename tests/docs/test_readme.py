@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -47,6 +48,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "eval.json").write_text(json.dumps({"queries": queries}))
     (place / "run.trec").write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.5 x\nq1 Q0 d3 3 0.5 x\n")
     (place / "qrels.trec").write_text("q1 0 d2 1\nq1 0 d1 0\n")
+    rng = np.random.default_rng(0)
+    np.save(place / "base.npy", rng.normal(size=(2000, 16)).astype(np.float32))
+    np.save(place / "queries.npy", rng.normal(size=(500, 16)).astype(np.float32))
     return place
 
 

@@ -216,7 +216,7 @@ def test_threads_do_not_part_a_query(threads: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int8, np.uint8])
-@pytest.mark.parametrize("d", [1, 2, 3, 5, 64, 127])
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 64, 127, 128, 256, 320])
 def test_distances_are_the_same_bits(dtype: type, d: int) -> None:
     rng = np.random.default_rng(d)
     gallery: Array = (rng.normal(size=(300, d)) * 30 + 40).astype(dtype)

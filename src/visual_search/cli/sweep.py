@@ -100,19 +100,24 @@ def run(arguments: argparse.Namespace) -> int:
         relevance=arguments.qrels,
         measures=arguments.measure,
     )
-    found = sweep_files(
-        data,
-        arguments.engine,
-        arguments.set,
-        out=arguments.out,
-        threads=arguments.threads,
-        costs=not arguments.no_costs,
-        rate=arguments.rate,
-        seed=arguments.seed,
-        time_limit=arguments.time_limit,
-        bar=partial(count_progress, quiet=arguments.json),
-        tell=None if arguments.json else partial(stderr().print, markup=False),
-    )
+    try:
+        found = sweep_files(
+            data,
+            arguments.engine,
+            arguments.set,
+            out=arguments.out,
+            threads=arguments.threads,
+            costs=not arguments.no_costs,
+            rate=arguments.rate,
+            seed=arguments.seed,
+            time_limit=arguments.time_limit,
+            bar=partial(count_progress, quiet=arguments.json),
+            tell=None if arguments.json else partial(stderr().print, markup=False),
+        )
+    except KeyboardInterrupt:
+        kept = f"what is measured stands in {arguments.out}; the same command again goes on from there"
+        stderr().print(kept, markup=False, soft_wrap=True)
+        raise
     if arguments.json:
         print_json(found.as_json() | {"file": str(found.file)})
         return 0

@@ -54,9 +54,10 @@ VISUAL_SEARCH_INLINE std::size_t count_within(const float* values, std::size_t s
     return count;
 }
 
-// Infinity where halving does not find one. `spare` is how many more than k are good enough.
-template <std::size_t Bytes>
-VISUAL_SEARCH_INLINE float within_which(const float* values, std::size_t size, std::size_t k, std::size_t spare) {
+// Infinity where halving does not find one. `spare` is how many more than k are good enough. `leave` may move numbers that are
+// not above one to the front, and tells how many there are to go on with.
+template <std::size_t Bytes, class Values, class Leave>
+VISUAL_SEARCH_INLINE float within_which(Values values, std::size_t size, std::size_t k, std::size_t spare, Leave leave) {
     constexpr int halvings = 20;
     constexpr float far = 1e38F;
     auto [below, above] = range_of<Bytes>(values, size);
@@ -68,8 +69,14 @@ VISUAL_SEARCH_INLINE float within_which(const float* values, std::size_t size, s
         const std::size_t count = count_within<Bytes>(values, size, middle);
         (count >= k ? above : below) = middle;
         if (count >= k && count <= k + spare) break;
+        if (count >= k) size = leave(values, size, above);
     }
     return above;
+}
+
+template <std::size_t Bytes>
+VISUAL_SEARCH_INLINE float within_which(const float* values, std::size_t size, std::size_t k, std::size_t spare) {
+    return within_which<Bytes>(values, size, k, spare, [](const float*, std::size_t all, float) { return all; });
 }
 
 using WithinWhich = float (*)(const float* values, std::size_t size, std::size_t k, std::size_t spare);

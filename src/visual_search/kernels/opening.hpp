@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compact.hpp"
 #include "halving.hpp"
 #include "pack.hpp"
 #include "processors.hpp"
@@ -50,31 +51,32 @@ VISUAL_SEARCH_INLINE void rough_uppers(const Opening& opening, std::size_t panel
 }
 
 // A rough upper bound that at least k of them and not many more are not above, by some to spare for rounding.
-template <std::size_t Bytes>
-VISUAL_SEARCH_INLINE float find_least(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
+template <std::size_t Bytes, class Leave>
+VISUAL_SEARCH_INLINE float find_least(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values,
+                                      Leave leave) {
     const std::size_t panels = opening.known.size();
     values.resize(panels * panel_rows);
     for (std::size_t panel = 0; panel < panels; ++panel) {
         rough_uppers<Bytes>(opening, panel, q, values.data() + panel * panel_rows);
     }
-    return within_which<Bytes>(values.data(), values.size(), k + k / 16 + 1, k / 8);
+    return within_which<Bytes>(values.data(), values.size(), k + k / 16 + 1, k / 8, leave);
 }
 
 using LeastFinder = float (*)(const Opening&, std::size_t q, std::size_t k, std::vector<float>& values);
 
 inline float find_least_anywhere(const Opening& opening, std::size_t q, std::size_t k, std::vector<float>& values) {
-    return find_least<any_register>(opening, q, k, values);
+    return find_least<any_register>(opening, q, k, values, compact_numbers);
 }
 
 #ifdef VISUAL_SEARCH_X86_DISPATCH
 __attribute__((target("avx2"))) inline float find_least_by_avx2(const Opening& opening, std::size_t q, std::size_t k,
                                                                 std::vector<float>& values) {
-    return find_least<avx2_register>(opening, q, k, values);
+    return find_least<avx2_register>(opening, q, k, values, compact_numbers);
 }
 
 VISUAL_SEARCH_AVX512 inline float find_least_by_avx512(const Opening& opening, std::size_t q, std::size_t k,
                                                        std::vector<float>& values) {
-    return find_least<avx512_register>(opening, q, k, values);
+    return find_least<avx512_register>(opening, q, k, values, compact_numbers_by_avx512);
 }
 #endif
 

@@ -61,6 +61,43 @@ VISUAL_SEARCH_INLINE Register<double, Bytes> widened(const T* from) {
     return __builtin_convertvector(some, Register<double, Bytes>);
 }
 
+struct Product {
+    template <class Number>
+    VISUAL_SEARCH_INLINE Number operator()(const Number& one, const Number& other) const {
+        return one * other;
+    }
+};
+
+struct SquaredDifference {
+    template <class Number>
+    VISUAL_SEARCH_INLINE Number operator()(const Number& one, const Number& other) const {
+        return (one - other) * (one - other);
+    }
+};
+
+// Two terms added. Products of float32 numbers are exact in float64, so that a fused sum is rounded as that of the products.
+template <std::size_t Bytes, class X, class T, class Term>
+VISUAL_SEARCH_INLINE Register<double, Bytes> two_terms(const X* x, const T* q, std::size_t apart, Term term) {
+    Register<double, Bytes> sum = term(widened<Bytes>(x), widened<Bytes>(q));
+#ifdef VISUAL_SEARCH_X86_DISPATCH
+    if constexpr (Bytes == avx512_register && std::is_same_v<Term, Product> && std::is_same_v<T, float> &&
+                  std::is_same_v<X, double>) {
+        const auto other = widened<Bytes>(q + apart);
+        asm volatile("vfmadd231pd %1, %2, %0" : "+v"(sum) : "m"(*reinterpret_cast<const double(*)[8]>(x + apart)), "v"(other));
+        return sum;
+    }
+#endif
+    return sum + term(widened<Bytes>(x + apart), widened<Bytes>(q + apart));
+}
+
+// Eight terms folded; they are `part` apart.
+template <std::size_t Bytes, class X, class T, class Term>
+VISUAL_SEARCH_INLINE Register<double, Bytes> eight_terms(const X* x, const T* q, std::size_t part, Term term) {
+    const auto two = [&](std::size_t at) { return two_terms<Bytes>(x + at * part, q + at * part, 4 * part, term); };
+    const auto even = two(0) + two(2);
+    return even + (two(1) + two(3));
+}
+
 // Eight numbers folded.
 VISUAL_SEARCH_INLINE double folded_eight(const double* terms) {
     const double first = terms[0] + terms[4], second = terms[1] + terms[5];
@@ -85,11 +122,7 @@ VISUAL_SEARCH_INLINE double sum_in_registers(const X* x, const T* q, Term term) 
     Doubles sums[Count];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < Count; ++i) {
-        const auto made = [&](std::size_t at) {
-            return term(widened<Bytes>(x + i * wide + at * part), widened<Bytes>(q + i * wide + at * part));
-        };
-        const auto lower = (made(0) + made(4)) + (made(2) + made(6));
-        sums[i] = lower + ((made(1) + made(5)) + (made(3) + made(7)));
+        sums[i] = eight_terms<Bytes>(x + i * wide, q + i * wide, part, term);
         settle(sums[i]);
     }
 #pragma GCC unroll 4
@@ -113,12 +146,8 @@ VISUAL_SEARCH_INLINE double sum_of(const X* x, const T* q, std::size_t d, double
             if (part == 2 * least * wide) return sum_in_registers<Bytes, 2 * least>(x, q, term);
             if (part == 4 * least * wide) return sum_in_registers<Bytes, 4 * least>(x, q, term);
             for (std::size_t i = 0; i < part; i += Bytes / sizeof(double)) {
-                const auto made = [&](std::size_t at) {
-                    return term(widened<Bytes>(x + i + at * part), widened<Bytes>(q + i + at * part));
-                };
-                const auto lower = (made(0) + made(4)) + (made(2) + made(6));
-                const auto both = lower + ((made(1) + made(5)) + (made(3) + made(7)));
-                std::memcpy(terms + i, &both, sizeof both);
+                const auto eight = eight_terms<Bytes>(x + i, q + i, part, term);
+                std::memcpy(terms + i, &eight, sizeof eight);
             }
             return folded<Bytes>(terms, part);
         }
@@ -137,14 +166,11 @@ VISUAL_SEARCH_INLINE double sum_of(const X* x, const T* q, std::size_t d, double
 
 template <std::size_t Bytes, class X, class T>
 VISUAL_SEARCH_INLINE double distance_in(Metric metric, const X* x, const T* q, std::size_t d, double* terms) {
-    const auto product = [](auto one, auto other) { return one * other; };
-    if (metric == Metric::l2) {
-        return std::sqrt(sum_of<Bytes>(x, q, d, terms, [](auto one, auto other) { return (one - other) * (one - other); }));
-    }
-    const double dot = sum_of<Bytes>(x, q, d, terms, product);
+    if (metric == Metric::l2) return std::sqrt(sum_of<Bytes>(x, q, d, terms, SquaredDifference{}));
+    const double dot = sum_of<Bytes>(x, q, d, terms, Product{});
     if (metric == Metric::inner_product) return 0.0 - dot;
-    const double own = sum_of<Bytes>(x, x, d, terms, product);
-    const double other = sum_of<Bytes>(q, q, d, terms, product);
+    const double own = sum_of<Bytes>(x, x, d, terms, Product{});
+    const double other = sum_of<Bytes>(q, q, d, terms, Product{});
     if constexpr (std::is_floating_point_v<T>) {
         return 0.0 - dot / (std::sqrt(own) * std::sqrt(other));
     } else {

@@ -127,6 +127,8 @@ def _record(path: Path) -> RecordFile:
     value = read_plain_json(path)
     if not isinstance(value, Mapping):
         raise FileFormatError(f"{path.name}: {_what(value)}; {_allowed()}")
+    if value.keys() >= {"recall", "attribution"} and isinstance(value["attribution"], Mapping):
+        value = value["attribution"]  # what ``truth recall --qrels --json`` prints
     kind = _kind(value)
     if kind is None and _is_dataset(value):
         raise _DatasetError(f"{path.name}: queries and right answers, which a report does not show")

@@ -138,7 +138,8 @@ class Sweep:
         """
         if not self.points:
             late = "".join(f"; {words}" for words in given_up_words(self.not_finished))
-            raise InputError(f"sweep: no point is finished{late or '; run it on'}")
+            mend = late or "; start the sweep again into the same file: it goes on where it was"
+            raise InputError(f"{self.file.name if self.file else 'sweep'}: no point is finished{mend}")
 
     def measure(self, text: str | None = None) -> str:
         """The canonical form of one of the measures; the first where none is named.

@@ -210,6 +210,18 @@ def test_where_settings_go_is_said_before_anything_is_measured(
     assert json.loads(capsys.readouterr().out)["applied"] == {"ef_search": ["hnswlib(m=8)"]}
 
 
+def test_a_stopped_sweep_says_what_is_kept_and_how_to_go_on(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("visual_search.workflows.sweep.sweep_files", interrupted)
+    assert swept(folder, "--truth", str(folder / "truth.npz"), "--engine", "flat") == 130
+    told = capsys.readouterr().err
+    assert f"stands in {folder / 'sweep.jsonl'}; the same command again goes on from there\nstopped\n" in told
+
+
 def test_a_setting_that_takes_too_long_is_told_by_every_verb(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -223,6 +223,18 @@ def test_all_of_them_are_refused_at_once(tmp_path: Path) -> None:
     assert re.findall("one:|two:|folder:", str(caught.value)) == ["one:", "folder:", "two:"]
 
 
+def test_the_attribution_of_truth_recall_is_shown(records: Records, tmp_path: Path) -> None:
+    """As ``truth recall --qrels --json`` prints it; without right answers there is nothing to show."""
+    split = json.loads(records.paths["attribution"].read_text("utf-8"))
+    printed = tmp_path / "recall.json"
+    printed.write_text(json.dumps({"recall": [], "attribution": split, "notes": []}), "utf-8")
+    (found,) = read_records([printed])
+    assert (found.kind, found.value) == ("attribution", split)
+    printed.write_text(json.dumps({"recall": [], "attribution": None, "notes": []}), "utf-8")
+    with pytest.raises(FileFormatError, match=r"recall\.json: not a record that a report shows"):
+        read_records([printed])
+
+
 @pytest.mark.parametrize("kind", ["choice", "attribution", "directions", "codes", "comparison", "leaks"])
 def test_values_of_another_kind_are_an_error_and_never_a_broken_page(
     records: Records, tmp_path: Path, kind: str

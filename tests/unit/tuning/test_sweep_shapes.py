@@ -121,5 +121,6 @@ def test_lists_that_do_not_fit_are_refused(
 
 
 def test_a_sweep_that_has_just_begun_has_no_front(records: list[Any], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no point is finished"):
+    told = r"^sweep\.jsonl: no point is finished; start the sweep again into the same file: it goes on"
+    with pytest.raises(InputError, match=told):
         pareto_front(Sweep.load(written(tmp_path, records[:1])))

@@ -219,6 +219,7 @@ def test_a_sweep_that_has_just_begun_is_shown(
     client = explore(sweeps=(begun,))
     page = client.get("/index", headers=HTML)
     assert (page.status_code, "no point is finished" in page.text) == (200, True)
+    assert 'Sweeps and indexes stand under <a href="/index">' in client.get("/results", headers=HTML).text
     assert client.get("/index.json", params={"target": 0.9}).json()["sweep"]["figures"] == []
 
 
