@@ -135,7 +135,13 @@ class Database:
         with self.writing() as connection:
             self.alone(connection)
             context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
-            there = context.get_current_revision()
+            heads = context.get_current_heads()
+            if len(heads) > 1:
+                raise FileFormatError(
+                    f"{self.shown}: a store of several versions at once ({', '.join(sorted(heads))}), which no version "
+                    "of visual-search makes; take a copy of before"
+                )
+            there = heads[0] if heads else None
             if there is None and not self._create:
                 raise FileFormatError(
                     f"{self.shown}: a database without a store of judgements; make one with: visual-search judge pool "
@@ -193,7 +199,8 @@ def _check_tables(path: Path) -> None:
 
 def _refused(shown: str, error: sa.exc.DatabaseError) -> InputError:
     words = str(error.orig).strip().splitlines()[0] if error.orig is not None else str(error)
-    return InputError(f"store: {shown} cannot be opened ({words})")
+    mend = "; whoever opens a store writes to it: make it and its folder writable" if "readonly" in words else ""
+    return InputError(f"store: {shown} cannot be opened ({words}){mend}")
 
 
 def _set_up_sqlite(connection: Any, _: Any, *, durable: bool) -> None:

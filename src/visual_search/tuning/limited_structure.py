@@ -88,6 +88,7 @@ class LimitedStructure:
             [sys.executable, "-c", begin.format(sys.path, __name__)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if sys.__stderr__ is None else None,  # None here too where it was closed
             start_new_session=True,  # a terminal's interrupt comes to this process alone, which ends that one
         )
         try:
@@ -120,22 +121,27 @@ class LimitedStructure:
     def _asked(
         self, words: Any, *arrays: Any, seconds: float | None = None, search: Mapping[str, Any] | None = None
     ) -> tuple[Any, list[Any]]:
-        begun = time.monotonic()
+        late = threading.Event()
         allowed = self._seconds if seconds is None else seconds
-        timer = threading.Timer(allowed, self._kill)
+        timer = threading.Timer(allowed, self._kill_late, [late])
         timer.daemon = True
         timer.start()
+        ended: Exception | None = None
         try:
             send(self._stream("stdin"), words, *arrays)
             (kind, told), answer = receive(self._stream("stdout"))
         except (OSError, EOFError) as error:
-            late = time.monotonic() - begun >= allowed
-            self._end()
-            if late and seconds is None:
-                raise OutOfTimeError from error
-            raise InputError(self._ended_words(search or {}, started=seconds is None)) from error
+            ended = error
         finally:
             timer.cancel()
+        timer.join()  # it may be at work, just when the answer came
+        if late.is_set() or ended is not None:
+            if not late.is_set():
+                self._await_end()
+            self._end()
+            if late.is_set() and seconds is None:
+                raise OutOfTimeError from ended
+            raise InputError(self._ended_words(search or {}, started=seconds is None)) from ended
         if kind == "failed":
             raise _error_of(*told)
         return told, answer
@@ -153,6 +159,18 @@ class LimitedStructure:
     def _stream(self, name: str) -> IO[bytes]:
         stream: IO[bytes] = getattr(self._process, name)
         return stream
+
+    def _await_end(self) -> None:
+        """Let a process that closed its side end by itself, so that its own status is told; it is not reaped."""
+        if hasattr(os, "waitid"):
+            until = time.monotonic() + _TO_END
+            how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            while os.waitid(os.P_PID, self._process.pid, how) is None and time.monotonic() < until:
+                time.sleep(0.01)
+
+    def _kill_late(self, late: threading.Event) -> None:
+        late.set()
+        self._kill()
 
     def _kill(self) -> None:
         """End the process and what it started; it is not waited for, so that its number is not another's yet."""
@@ -184,6 +202,8 @@ def serve_structure() -> None:
     """Be the process: vectors come in once, then what to do with them, until no more comes."""
     requests = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    if hasattr(os, "register_at_fork"):  # what a library begins may outlive this process, whose end is waited for
+        os.register_at_fork(after_in_child=answers.close)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, sys.stdin.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
@@ -197,21 +217,28 @@ def serve_structure() -> None:
     structure = StructureHere(job, gallery, queries)
     while (request := asked.get()) is not None:
         _alarm(first["seconds"] + _TO_END)
+        answer = _answer(structure, request)
         try:
-            if "build" in request:
-                structure.__enter__()
-                send(answers, ("built", None))
-            else:
-                found = structure.measured(request["search"])
-                send(answers, ("measured", found.told), found.rows, found.scores)
+            send(answers, *answer)
         except BrokenPipeError:
             os._exit(0)  # nobody is left to tell
-        except VisualSearchError as error:
-            send(answers, ("failed", (type(error).__name__, [str(error)])))
-        except OSError as error:
-            told = [error.errno, error.strerror, error.filename] if error.errno else [str(error)]
-            send(answers, ("failed", ("OSError", told)))
         _alarm(0)
+
+
+def _answer(structure: StructureHere, request: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What is sent back: words, and arrays."""
+    try:
+        if "build" in request:
+            structure.__enter__()
+            return (("built", None),)
+        found = structure.measured(request["search"])
+    except VisualSearchError as error:
+        return (("failed", (type(error).__name__, [str(error)])),)
+    except OSError as error:
+        named = os.fsdecode(error.filename) if isinstance(error.filename, bytes | os.PathLike) else error.filename
+        told = [error.errno, str(error.strerror), named] if error.errno else [str(error)]
+        return (("failed", ("OSError", told)),)
+    return ("measured", found.told), found.rows, found.scores
 
 
 def _listen(requests: IO[bytes], asked: queue.SimpleQueue[dict[str, Any] | None]) -> None:

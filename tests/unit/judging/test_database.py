@@ -90,6 +90,29 @@ def test_a_later_version_is_refused(place: str) -> None:
         Database(place)
 
 
+def test_several_versions_at_once_are_refused(place: str) -> None:
+    database = Database(place)
+    with database.writing() as connection:
+        connection.execute(sa.text(f"INSERT INTO {VERSION_TABLE} VALUES ('0001')"))
+    database.close()
+    with pytest.raises(FileFormatError, match=r"several versions at once \(0001, 0002\)"):
+        Database(place)
+
+
+def test_a_store_that_cannot_be_written_to_is_told_with_the_mend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Database(tmp_path / "store.db").close()
+
+    def refused(*_: object) -> None:
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    # Whoever runs the tests may be allowed to write everywhere.
+    monkeypatch.setattr("visual_search.judging.database._set_up_sqlite", lambda *_, **__: refused())
+    with pytest.raises(InputError, match=r"readonly database\); .*make it and its folder writable"):
+        Database(tmp_path / "store.db")
+
+
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("some notes, long enough to be read")
     with pytest.raises(FileFormatError, match="no SQLite database"):

@@ -3,12 +3,15 @@
 import ctypes
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any, ClassVar
 
 from visual_search.indexing.engines.flat import FlatEngine
 from visual_search.indexing.engines.settings import AnySetting, Setting, TextSetting
+
+HOWS = ("sleep", "hold", "die", "fail", "no file", "bytes", "pipe", "exit", "fork")
 
 
 class SleepyEngine(FlatEngine):
@@ -17,7 +20,7 @@ class SleepyEngine(FlatEngine):
         Setting("add_for", 0, 0, 1000, "build", "seconds that an add takes"),
         TextSetting("folder", "", (), "build", "where it writes the number of its process, and of its builds"),
         Setting("search_for", 0, 0, 1000, "search", "seconds that a search takes"),
-        TextSetting("how", "sleep", ("sleep", "hold", "die", "fail", "no file"), "search", "what a search does"),
+        TextSetting("how", "sleep", HOWS, "search", "what a search does"),
     )
 
     def __init__(self, *, dimension: int, metric: Any, settings: Any = None) -> None:
@@ -50,6 +53,18 @@ class SleepyEngine(FlatEngine):
             raise ValueError("it broke")
         elif how == "no file":
             raise FileNotFoundError(2, "No such file or directory", "centres.bin")
+        elif how == "bytes":
+            raise FileNotFoundError(2, "No such file or directory", b"centres.bin")
+        elif how == "pipe":
+            raise BrokenPipeError(32, "Broken pipe")
+        elif how == "exit":
+            sys.exit(7)
+        elif how == "fork":  # it dies, and what it began lives on
+            if child := os.fork():
+                (Path(self._own["folder"]) / "child").write_text(str(child))
+                os._exit(7)
+            time.sleep(seconds)
+            os._exit(0)
         else:
             time.sleep(seconds)
         return super().search(queries, k)

@@ -20,6 +20,7 @@ from visual_search.tuning.choose import choose
 from visual_search.tuning.costs import CostPlan
 from visual_search.tuning.load import LoadPlan
 from visual_search.tuning.pareto import pareto_front
+from visual_search.tuning.raw_messages import receive
 from visual_search.tuning.sweep import sweep
 from visual_search.tuning.sweep_data import SweepData
 from visual_search.tuning.sweep_record import Sweep
@@ -153,6 +154,7 @@ def test_a_process_of_its_own_finds_and_tells_the_same(data: SweepData, tmp_path
     [
         ("fail", r"sleepy\(how=fail\) failed with ValueError: it broke; the points before it are kept"),
         ("die", r"sleepy\(how=die\) ended its process \(status -11.*the points before it are kept"),
+        ("exit", r"sleepy\(how=exit\) ended its process \(status 7;"),
     ],
 )
 def test_what_fails_there_is_told_here(data: SweepData, file: Path, sleepy: Path, how: str, words: str) -> None:
@@ -161,10 +163,50 @@ def test_what_fails_there_is_told_here(data: SweepData, file: Path, sleepy: Path
     assert Sweep.load(file).missing == (f"sleepy how={how}",)
 
 
-def test_an_error_of_the_system_there_is_one_here(data: SweepData, file: Path, sleepy: Path) -> None:
-    with pytest.raises(FileNotFoundError) as raised:
-        sweep(data, ["sleepy(how=no file)"], out=file, costs=None, time_limit=60)
-    assert raised.value.filename == "centres.bin"
+@pytest.mark.parametrize(
+    ("how", "kind", "name"),
+    [
+        ("no file", FileNotFoundError, "centres.bin"),
+        ("bytes", FileNotFoundError, "centres.bin"),
+        ("pipe", BrokenPipeError, None),  # the engine's own, not that of the sweep
+    ],
+)
+def test_an_error_of_the_system_there_is_one_here(
+    data: SweepData, file: Path, sleepy: Path, how: str, kind: type[OSError], name: str | None
+) -> None:
+    with pytest.raises(kind) as raised:
+        sweep(data, [f"sleepy(how={how})"], out=file, costs=None, time_limit=60)
+    assert raised.value.filename == name
+
+
+def test_what_a_process_began_is_not_waited_for_when_it_dies(data: SweepData, file: Path, sleepy: Path) -> None:
+    begun = time.monotonic()
+    engine = f"sleepy(how=fork,folder={sleepy},search_for=900)"
+    with pytest.raises(InputError, match=r"ended its process \(status 7;"):
+        sweep(data, [engine], out=file, costs=None, time_limit=60)
+    assert time.monotonic() - begun < 55
+    child = int((sleepy / "child").read_text())
+    begun = time.monotonic()
+    while is_running(child):
+        assert time.monotonic() - begun < 30, "left behind"
+        time.sleep(0.1)
+
+
+def test_an_answer_that_comes_with_the_limit_is_given_up_too(
+    data: SweepData, file: Path, sleepy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process is ended then, and the next setting must not be told to have ended it."""
+
+    def slowly(stream: Any) -> Any:
+        answer = receive(stream)
+        if answer[0][0] == "measured" and answer[0][1]["settings"]["search_for"]:
+            time.sleep(4)
+        return answer
+
+    monkeypatch.setattr("visual_search.tuning.limited_structure.receive", slowly)
+    found = sweep(data, ["sleepy"], {"search_for": [0, 1]}, out=file, costs=None, time_limit=4)
+    assert [point.label for point in found.points] == ["sleepy search_for=0"]
+    assert [one.label for one in found.not_finished] == ["sleepy search_for=1"]
 
 
 def test_what_stops_the_sweep_ends_the_process(
@@ -259,6 +301,20 @@ def test_a_killed_sweep_counts_what_it_gave_up(data: SweepData, file: Path, slee
     held = Sweep.load(file)
     assert held.missing == ("flat", "ivf nprobe=3")
     assert held.notes[0].startswith("0 of 3 settings asked for are measured, not yet flat, ivf nprobe=3")
+
+
+def test_without_a_place_for_errors_it_is_measured_all_the_same(tmp_path: Path) -> None:
+    script = f"""
+import numpy as np
+from visual_search.testing.exact_answers import exact_by_brute_force
+from visual_search.tuning.sweep import sweep
+from visual_search.tuning.sweep_data import SweepData
+vectors = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+data = SweepData.of(vectors, vectors[:5], k=2, truth=exact_by_brute_force(vectors, vectors[:5], 2))
+print(len(sweep(data, ["flat"], out={str(tmp_path / "s.jsonl")!r}, costs=None, time_limit=60).points))
+"""
+    closed = ["/bin/sh", "-c", 'exec "$0" "$@" 2>&-', sys.executable, "-c", script]
+    assert subprocess.run(closed, stdout=subprocess.PIPE, text=True, check=False).stdout == "1\n"
 
 
 def test_large_vectors_arrive_whole(file: Path) -> None:
