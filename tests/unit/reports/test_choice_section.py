@@ -102,6 +102,9 @@ def vectors() -> tuple[Any, Any]:
 def test_a_truth_says_of_what_it_is(vectors: tuple[Any, Any], tmp_path: Path, parse: Parse) -> None:
     truth = exact_neighbors(*vectors, 3)
     page = parse(write_section_page([truth_section(truth)], tmp_path / "t.html", title="A truth"))
+    lines = page.one("ul", "leak-words").all("li")
+    assert [line.attributes.get("class") for line in lines] == ["sentence"] * (len(lines) - 1) + [None]
+    assert lines[-1].text.startswith("visual-search ")
     text = page.one("ul", "leak-words").text
     assert "the 3 nearest by l2 in the full gallery of 60 items, for 5 queries" in text
     assert "certified: 5 of 5" in text
