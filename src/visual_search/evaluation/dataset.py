@@ -146,8 +146,8 @@ class EvaluationDataset:
         image = self.image_of(query)
         if written is None or image is None or Path(written).is_absolute() or self._folder == folder:
             return written
-        # Unlike Path.exists, this one is False for text that can be no path.
-        found, taken = os.path.exists(image), os.path.exists(folder / written)  # noqa: PTH110
+        # Unlike Path.is_file, this one is False for all text that can be no path.
+        found, taken = os.path.isfile(image), os.path.isfile(folder / written)  # noqa: PTH113
         if taken and found and image.samefile(folder / written):
             return written
         # One that is nowhere keeps its path, unless the new folder would give it a meaning that it had not.
@@ -165,7 +165,7 @@ class EvaluationDataset:
         if path.is_absolute() or self._folder is None:
             return path
         beside = self._folder / path
-        return beside if beside.exists() else path
+        return beside if beside.is_file() else path
 
     def subset(self, rows: Iterable[int]) -> EvaluationDataset:
         """Keep the queries at these rows, in the order given.

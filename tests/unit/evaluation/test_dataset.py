@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from visual_search.errors import DatasetError, InputError
@@ -160,6 +160,7 @@ queries = st.builds(
 
 
 @settings(deadline=None)
+@example([EvaluationQuery("a folder is no image", {}, image_path=".")])
 @given(st.lists(queries, min_size=1, max_size=5, unique_by=lambda query: query.query_id))
 def test_everything_comes_back(tmp_path_factory: pytest.TempPathFactory, listed: list[EvaluationQuery]) -> None:
     dataset = EvaluationDataset.from_queries(listed, name="n")
